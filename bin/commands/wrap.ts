@@ -124,7 +124,7 @@ const stageOptions = (name: string, flags: Flags, log: Log): WrapPipelineOptions
 
 /** The child's own, unless it only did as it was told. */
 function exitCode({code, signal, cause}: ChildExit): number {
-	if (cause === 'asked') return 0;
+	if (cause === 'requested') return 0;
 	if (cause === 'half-closed') return 1;
 	return code ?? 128 + (signal ? (constants.signals[signal] ?? 0) : 0);
 }

@@ -1,5 +1,5 @@
 /** A client whose server may take no more at the moment. */
-type BackpressuredClient = {readonly isHeldBack: boolean};
+type BackpressuredClient = {readonly isBackpressured: boolean};
 
 /** How much a client may say while its server takes no more, and how often. It all waits in memory. */
 const MAX_BUFFERED_BYTES = 8 * 2 ** 20;
@@ -14,7 +14,7 @@ export class BackpressureLimit {
 
 	/** Takes note of a message. Returns whether there is room for it. */
 	reserve(client: BackpressuredClient, size: number): boolean {
-		if (!client.isHeldBack) {
+		if (!client.isBackpressured) {
 			this.#buffered.delete(client);
 			return true;
 		}

@@ -12,7 +12,7 @@ import {RateLimiter} from '../util/rate-limiter.js';
 export type SessionClient = {
 	readonly isInUse: boolean;
 	/** Has it listen elsewhere, if it can. */
-	sendAway?(): void;
+	endStreamsWithRetry?(): void;
 	close(): Promise<void>;
 };
 

@@ -217,7 +217,7 @@ export class Gateway {
 
 	/** Who only listens is to listen elsewhere. */
 	#closeListenStreams(): void {
-		for (const {client} of this.sessions.values()) client.sendAway?.();
+		for (const {client} of this.sessions.values()) client.endStreamsWithRetry?.();
 	}
 
 	/**

@@ -169,7 +169,7 @@ export class PostHandler {
 
 	/** A client that has asked more than it can be answered is told to come back. */
 	#checkLimits(client: PostClient, {size}: Envelope): PostClient {
-		const limit = client.isHeldBack ? MAX_BACKPRESSURED : MAX_PENDING;
+		const limit = client.isBackpressured ? MAX_BACKPRESSURED : MAX_PENDING;
 		if (client.pendingCount >= limit)
 			throw new BridgeError(
 				'ERR_SESSION_BUSY',

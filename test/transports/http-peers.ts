@@ -2,7 +2,7 @@ import {createServer, type IncomingMessage, type RequestListener, type Server} f
 import {type AddressInfo, createConnection, type Socket} from 'node:net';
 import type {ExecutionContext} from 'ava';
 
-/** A server on a port of its own, gone when the test is. */
+/** Starts a server on a free port. It is closed at the end of the test. */
 export async function serve(t: ExecutionContext, listener: RequestListener = () => {}): Promise<Server> {
 	const server = createServer(listener);
 	await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
@@ -15,14 +15,14 @@ export async function serve(t: ExecutionContext, listener: RequestListener = () 
 
 export const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** The whole body of a request. */
+/** Reads the body of a request. */
 export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 	const chunks: Buffer[] = [];
 	for await (const chunk of request) chunks.push(chunk as Buffer);
 	return Buffer.concat(chunks);
 }
 
-/** A client that asks with a GET, and reads the raw bytes of the answer, a character each. */
+/** Sends a GET. `text()` is the raw response so far, one character per byte. */
 export function get(t: ExecutionContext, server: Server, path = '/'): Socket & {text: () => string} {
 	const socket = createConnection(portOf(server), '127.0.0.1');
 	t.teardown(() => socket.destroy());
@@ -33,7 +33,7 @@ export function get(t: ExecutionContext, server: Server, path = '/'): Socket & {
 	return Object.assign(socket, {text: () => Buffer.concat(chunks).toString('latin1')});
 }
 
-/** The body of an answer in chunks, as far as it has come. */
+/** The decoded part of a chunked body so far. */
 export function unchunked(text: string): string {
 	let rest = text.slice(text.indexOf('\r\n\r\n') + 4);
 	let body = '';

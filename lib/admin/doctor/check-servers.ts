@@ -159,7 +159,7 @@ function failedFinding(
 	const next = isUnusable ? remedy : `Fix it, or set enabled: false for ${service.name}.`;
 	const environmentHint =
 		code === 'ERR_CHILD_EXITED'
-			? describeWithheld(service.env, {said: tail, remedy: passVariableHint(service.name)})
+			? describeWithheld(service.env, {stderrText: tail, remedy: passVariableHint(service.name)})
 			: '';
 	return errorFinding(about(service), text, `${next} ${environmentHint}`.trimEnd());
 }

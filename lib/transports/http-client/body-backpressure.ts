@@ -1,7 +1,7 @@
 import type {Valve} from '../../core/valve.js';
 import type {BodyController} from './http-request.js';
 
-/** Leaves a stream unread while a valve is shut. To be asked after each chunk. */
+/** Pauses a response body while a valve is shut. */
 export class BodyBackpressure {
 	readonly #valve: Valve;
 	#isPaused = false;
@@ -10,6 +10,7 @@ export class BodyBackpressure {
 		this.#valve = valve;
 	}
 
+	/** To be called after each chunk. */
 	apply(controller: BodyController): void {
 		if (this.#valve.isOpen || this.#isPaused) return;
 		this.#isPaused = true;

@@ -7,18 +7,18 @@ import {receivedEnvelopes} from './received-envelopes.js';
 type EventReaderOptions = {
 	readonly origin: MessageOrigin;
 	readonly maxBytes: number;
-	/** Where the stream was taken up again. */
+	/** The id that the stream was resumed from. */
 	readonly lastEventId?: string | undefined;
 	readonly onMessage: (envelope: Envelope) => void;
 	readonly onEnd: () => void;
 };
 
-/** How long to wait before a stream is taken up again, where the server does not say. */
+/** The delay before a stream is resumed, if the upstream does not send a `retry` field. */
 const RETRY_MS = 1000;
 
-/** Reads messages from a stream of events, which is left unread while whoever gets them takes no more. */
+/** Reads messages from an SSE stream, with backpressure from the valve of the origin. */
 export class EventReader implements BodyHandler {
-	/** Where the stream may be taken up again, if it can be at all. */
+	/** The latest event id; undefined if the stream cannot be resumed. */
 	lastEventId: string | undefined;
 	retryMs = RETRY_MS;
 	readonly onEnd: () => void;

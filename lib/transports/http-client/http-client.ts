@@ -32,22 +32,22 @@ type HttpClientOptions = {
 	readonly url: URL;
 	readonly log: Log;
 	readonly maxBytes?: number;
-	/** How long the server may take for a message that has no response, in milliseconds. */
+	/** The timeout of a POST without a JSON-RPC response. */
 	readonly oneWayTimeoutMs?: number;
-	/** Where any of several replicas may carry the conversation on. */
+	/** Set if any of several replicas may continue the session. */
 	readonly upstreamControl?: UpstreamControl | undefined;
 };
 
-/** How long what follows waits for a server to take note that the handshake is complete. */
+/** How long later messages are queued for the response to `notifications/initialized`. */
 const INITIALIZED_TIMEOUT_MS = 10_000;
-/** How long the end of a session may take. */
+/** The timeout of the DELETE that ends the session. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /**
- * A server behind streamable HTTP: every message is a request of its own, and its answer comes as JSON or as events.
+ * Connects to an upstream over streamable HTTP. Each message is a POST with a response in JSON or SSE.
  *
- * Messages leave with the headers that the stages have put on them. What the server says of its own accord comes on a
- * stream that is opened once the handshake is complete.
+ * POSTs have the headers that the stages have set on the message. Server-initiated messages arrive on a GET
+ * stream, which is opened after the handshake.
  */
 export function httpClient(options: HttpClientOptions): Endpoint {
 	const client = new HttpClient(options);
@@ -57,25 +57,25 @@ export function httpClient(options: HttpClientOptions): Endpoint {
 		outgoing: {next: envelope => client.send(envelope), error: () => {}, complete: () => {}},
 		disconnected: new Promise(() => {}),
 		close: () => client.close(),
-		hasQueued: id => client.holds(id),
+		hasQueued: id => client.hasQueued(id),
 	};
 }
 
 class HttpClient {
 	readonly incoming = new Channel();
 	readonly #options: HttpClientOptions;
-	/** What is under way, by the key of the request that was made. */
+	/** The pending requests, by key. */
 	readonly #pending = new SlotMap<string, PendingHttpRequest>();
-	/** What waits until the server has heard that the handshake is complete: on another connection it may come first. */
+	/** Messages queued until `notifications/initialized` is accepted: another connection could be faster. */
 	readonly #queued = new QueuedMessages();
 	readonly #oneWayPosts: OneWayPosts;
 	#isInitializing = false;
-	/** The headers of the last message that the server took, for what is no message. */
+	/** The headers of the latest message, for GET and DELETE requests. */
 	#headers: Headers = {};
-	/** The id that the session has got since its first response, for messages that were queued before. */
+	/** The session id since it changed, for messages that were queued before the change. */
 	#currentSessionId: string | undefined;
 	#listening: ListeningStream | undefined;
-	/** Whether what the server says of its own accord is listened to. */
+	/** Whether this replica opens the GET stream. */
 	#isListening: boolean;
 	#isOver = false;
 
@@ -93,11 +93,11 @@ class HttpClient {
 		else if (!this.#cancelsQueued(envelope)) this.#queued.add(envelope);
 	}
 
-	holds(id: string): boolean {
+	hasQueued(id: string): boolean {
 		return this.#queued.has(id);
 	}
 
-	/** Whether it cancels a request that has not been sent, which is dropped then. */
+	/** Whether the message cancels a queued request. That request is dropped. */
 	#cancelsQueued({head: {method}, bytes}: Envelope): boolean {
 		if (method !== 'notifications/cancelled') return false;
 		const id = memberText(bytes, 'params', 'requestId');
@@ -127,14 +127,14 @@ class HttpClient {
 		if (notification) this.incoming.next(notification);
 	}
 
-	/** The session has another id. A server may have rejected the stream for want of it. */
+	/** Stores a new session id. Reopens the GET stream if it failed, perhaps for lack of that id. */
 	#onSessionIdChanged(headers: Headers = {}): void {
 		this.#headers = headers;
 		this.#currentSessionId = headers['mcp-session-id'];
 		if (this.#listening && !this.#listening.isOpen && this.#isListening) this.#listen();
 	}
 
-	/** What bridge says itself is for here. A word is followed from then on, also in a session that takes the place of this. */
+	/** Executes a command of bridge itself. It stays in effect in a session that replaces the current one. */
 	#onCommand(command: UpstreamCommand): void {
 		if (command === RESUMED_COMMAND) return;
 		this.#isListening = command === LISTEN_COMMAND;
@@ -159,7 +159,7 @@ class HttpClient {
 		request.start();
 	}
 
-	/** The server hears of nothing else until it knows that the handshake is complete; then what it says itself is listened to. */
+	/** Queues later messages until the upstream accepts this one, then opens the GET stream. */
 	#sendInitialized(envelope: Envelope, attempts: number): void {
 		this.#isInitializing = true;
 		let timer: NodeJS.Timeout | undefined;
@@ -173,7 +173,7 @@ class HttpClient {
 			stop();
 			const {name, log} = this.#options;
 			const event = `${name} did not respond to notifications/initialized within ${INITIALIZED_TIMEOUT_MS / 1000} s`;
-			log.warn('http.initialized.unanswered', `${event}. Requests that waited for it are sent now.`, {
+			log.warn('http.initialized.unanswered', `${event}. The queued requests are sent now.`, {
 				server: name,
 			});
 			this.#onInitialized();
@@ -223,7 +223,7 @@ class HttpClient {
 		this.#listening = undefined;
 	}
 
-	/** Nobody waits for the answer any more. Without sessions, the end of the connection is how the server is told. */
+	/** Aborts a pending request. In the stateless era, the abort replaces the cancel notification. */
 	#cancel(envelope: Envelope): void {
 		const id = memberText(envelope.bytes, 'params', 'requestId');
 		const key = id === undefined ? undefined : canonicalId(id);

@@ -4,7 +4,7 @@ import {BridgeError} from '../../core/errors.js';
 import {objectOf} from '../../util/json.js';
 import {headerValue} from './http-request.js';
 
-/** What a client is told of the headers of a refusal. */
+/** Headers of an HTTP error response that are forwarded to the client. */
 const forwardedHeaders = [
 	'content-type',
 	'content-encoding',
@@ -13,26 +13,29 @@ const forwardedHeaders = [
 	'allow',
 ] as const;
 
-/** Whether nothing of a request can have reached its server. */
+/** Whether no byte of the request can have reached the upstream. */
 export const isUndelivered = ({code}: NodeJS.ErrnoException): boolean => code === 'ECONNREFUSED';
 
-/** Errors that a server without sessions tells by a status of HTTP, too. They are answers like any other. */
+/** Codes of errors that a stateless upstream sends with an HTTP error status. They are ordinary responses. */
 const codesSentWithStatus: readonly unknown[] = [-32601, -32020, -32021, -32022];
 
-/** The answer to a request that a server, or whoever stands before it, refused with a status: what it said, if it can be told. */
+/**
+ * Returns the response to a request that an upstream or a proxy in front of it rejected with an HTTP error.
+ * Contains the JSON-RPC error of the body, if there is one.
+ */
 export function httpErrorResponse(
 	{
 		name,
 		request,
-		isModern: isStateless,
-	}: {readonly name: string; readonly request: Envelope; readonly isModern: boolean},
+		isStateless,
+	}: {readonly name: string; readonly request: Envelope; readonly isStateless: boolean},
 	origin: MessageOrigin,
 	{status, headers, body}: {status: number; headers: IncomingHttpHeaders; body: Buffer | undefined},
 ): Envelope {
 	const {id = 'null', method} = request.head;
 	const failure = new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
-		`${name} answered with HTTP status ${status}.`,
+		`${name} responded with HTTP status ${status}.`,
 		remedyFor(status, method === 'initialize'),
 		{status},
 	);
@@ -54,20 +57,20 @@ export function httpErrorResponse(
 }
 
 function remedyFor(status: number, isInitialize: boolean): string {
-	if (status === 401) return 'Give it the credentials that it asks for.';
+	if (status === 401) return 'Configure the credentials that it requires.';
 	return isInitialize && (status === 404 || status === 405)
 		? 'Check that the URL is that of an MCP server.'
-		: 'Look for the request in its own log.';
+		: 'Check its log for this request.';
 }
 
-/** In place of a body that is too long to be kept. */
+/** Replaces a body over the limit. */
 function replacementHttpError(id: string, status: number, headers: Headers, failure: BridgeError) {
 	const {'content-encoding': _encoding, ...forwarded} = headers;
 	const {bytes: body} = Envelope.errorResponse(id, failure);
 	return {status, headers: {...forwarded, 'content-type': 'application/json'}, body};
 }
 
-/** The error of JSON-RPC in the body of a refusal. */
+/** The JSON-RPC error in the body of an HTTP error response. */
 function rpcErrorIn(body: Buffer): unknown {
 	if (!body.toString('latin1', 0, 64).trimStart().startsWith('{')) return;
 	try {

@@ -3,58 +3,58 @@ import type {Agent, Dispatcher} from 'undici';
 import type {Headers} from '../../core/envelope.js';
 import {followedRedirect, MAX_REDIRECTS} from './redirect.js';
 
-/** One HTTP request to an upstream, and what is to be done with its answer. */
+/** An HTTP request to an upstream, and the handlers of its response. */
 export type HttpRequestOptions = {
 	readonly method: 'POST' | 'GET' | 'DELETE';
 	readonly url: URL;
 	readonly headers: Headers;
 	readonly body?: Buffer;
-	/** The answer begins. What it returns takes the body, chunk by chunk. */
-	/** `url` is the address that responded: another one after a redirect. */
+	/** Called with the head of the response. Returns the handler of the body. `url` is that after redirects. */
 	readonly onResponse: (status: number, headers: IncomingHttpHeaders, url: URL) => BodyHandler;
-	/** There is no answer, or not the whole of it. `wasBegun` tells whether it had begun. */
+	/** Called if the response is missing or incomplete. `hasResponse` is true if its head was received. */
 	readonly onError: (error: Error, hasResponse: boolean) => void;
 };
 
-/** Takes the body of an answer. */
+/** Receives the body of a response. */
 export type BodyHandler = {
 	readonly onData: (chunk: Buffer, controller: BodyController) => void;
 	readonly onEnd: () => void;
 };
 
-/** What a reader may do to the stream that it reads. */
+/** Controls the body that is being read. */
 export type BodyController = {pause(): void; resume(): void; stop(): void};
 
-/** Ends an exchange, wherever it is. Nothing more is heard of it. */
+/** Aborts a request in any state. No handler is called afterwards. */
 export type AbortRequest = () => void;
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Sockets to one upstream. Who wants one more waits for one of them. */
+/** The maximum number of sockets to one upstream. Further requests are queued. */
 const MAX_SOCKETS = 4096;
 const KEEP_ALIVE_MS = 60_000;
 const REDIRECT_BODY_MS = 1000;
 
 let sharedAgent: Promise<Agent> | undefined;
 
-/** The connections of this process to all upstreams. They are made and kept for all who ask. */
+/** The connection pool of this process for all upstreams. */
 const loadSharedAgent = (): Promise<Agent> => {
 	sharedAgent ??= createAgent(CONNECT_TIMEOUT_MS);
 	return sharedAgent;
 };
 
-/** Makes and keeps connections, each of which may take so long to be there, and be of no use for so long. */
+/**
+ * Creates a connection pool. Connections close after `idleMs`, whatever `Keep-Alive` hint the upstream sends.
+ */
 export const createAgent = (connectMs: number, idleMs?: number): Promise<Agent> =>
-	// The names of a CommonJS package are guessed by Node; its default is always there.
+	// Node only guesses the named exports of a CommonJS package. The default export always exists.
 	import('undici').then(
 		({default: {Agent}}) =>
 			new Agent({
 				connections: MAX_SOCKETS,
 				pipelining: 1,
 				keepAliveTimeout: idleMs ?? KEEP_ALIVE_MS,
-				// Whatever the other side says about it.
 				...(idleMs === undefined ? {} : {keepAliveMaxTimeout: idleMs}),
 				connect: {timeout: connectMs},
-				// A stream may be silent for as long as it likes, and a request take long: that is limited elsewhere.
+				// Streams may be silent and requests slow. Their timeouts are elsewhere.
 				headersTimeout: 0,
 				bodyTimeout: 0,
 			}),
@@ -62,7 +62,7 @@ export const createAgent = (connectMs: number, idleMs?: number): Promise<Agent> 
 
 let loadedAgent: Agent | undefined;
 
-/** Makes an HTTP request. It is only sent again where a redirect asks for that: see redirect.ts. */
+/** Sends an HTTP request. It is repeated only for the redirects of redirect.ts. */
 export function sendHttpRequest(request: HttpRequestOptions): AbortRequest {
 	return sendFollowingRedirects(request, MAX_REDIRECTS);
 }
@@ -83,7 +83,7 @@ function sendFollowingRedirects(request: HttpRequestOptions, redirects: number):
 	return () => abort();
 }
 
-/** Makes one over connections of one's own. */
+/** Sends an HTTP request over a separate connection pool. Redirects are not followed. */
 export function sendHttpRequestOver(agent: Agent, request: HttpRequestOptions): AbortRequest {
 	const handler = new RequestHandler(request);
 	agent.dispatch(handler.options, handler);
@@ -96,7 +96,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
 	#bodyHandler: BodyHandler | undefined;
 	#bodyController: BodyController | undefined;
 	#redirectTimer: NodeJS.Timeout | undefined;
-	/** Repeats the request at another address; undefined where redirects are not followed. */
+	/** Repeats the request at another URL; undefined if redirects are not followed. */
 	readonly #follow: ((url: URL) => void) | undefined;
 	isOver = false;
 
@@ -129,7 +129,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
 		else this.#bodyHandler = this.#request.onResponse(status, headers, this.#request.url);
 	}
 
-	/** The body of a redirect is of no use. It is read in a short time, so that the connection can be used again. */
+	/** Follows a redirect. Its body is read for a short time, so that the connection can be reused. */
 	#redirect(target: URL): void {
 		this.isOver = true;
 		this.#redirectTimer = setTimeout(
@@ -164,7 +164,7 @@ class RequestHandler implements Dispatcher.DispatchHandler {
 	}
 }
 
-/** The parts of addresses that requests are made to. A URL works each of them out anew whenever it is asked. */
+/** Cached parts of URLs, since the getters of a URL compute their values on each access. */
 const urlParts = new WeakMap<URL, {readonly origin: string; readonly path: string}>();
 
 const partsOf = (url: URL): {readonly origin: string; readonly path: string} => {
@@ -175,20 +175,20 @@ const partsOf = (url: URL): {readonly origin: string; readonly path: string} => 
 	return parts;
 };
 
-/** One value of a header that may be there several times. */
+/** The value of a header. Repeated headers are joined. */
 export function headerValue(headers: IncomingHttpHeaders, name: string): string | undefined {
 	const value = headers[name];
 	return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** The session id in a response. One that was sent several times counts once; different ones stay what they are, which is not an id. */
+/** The session id in a response. Equal repeated headers count as one. Different ones yield an invalid id. */
 export function sessionIdIn(headers: IncomingHttpHeaders): string | undefined {
 	const value = headerValue(headers, 'mcp-session-id');
 	const [first, ...others] = value?.split(', ') ?? [];
 	return others.every(other => other === first) ? first : value;
 }
 
-/** The headers of a request without a body. */
+/** Removes the headers that describe a message. */
 export function headersWithoutBody(headers: Headers): Headers {
 	const {'content-type': _type, 'mcp-method': _method, 'mcp-name': _name, ...rest} = headers;
 	return rest;

@@ -10,31 +10,30 @@ type ListeningStreamOptions = {
 	readonly url: URL;
 	readonly log: Log;
 	readonly maxBytes: number;
-	/** The headers of the next request: the session may have another id by then. */
+	/** Returns the headers of the next request. The session id may change between requests. */
 	readonly headers: () => Headers;
-	/** A response began. */
+	/** Called with the headers of each response and its request. */
 	readonly onResponse: (received: IncomingHttpHeaders, sent: Headers) => void;
-	/** The last event that was heard before, if it is known. */
+	/** The id of the last event that was received on an earlier stream. */
 	readonly lastEventId?: string | undefined;
 	readonly onMessage: (envelope: Envelope) => void;
 };
 
 const MAX_WAIT_MS = 30_000;
 /**
- * Refusals that need not stay: of credentials, which may be in force soon or again, of who comes too often, and of a second
- * stream, while another replica lets go of the first.
+ * Error statuses that may be temporary: credentials that are not valid yet or expired, rate limits, and
+ * conflicts with a stream that another replica is closing.
  */
 const retryableStatuses: readonly number[] = [401, 403, 408, 409, 425, 429];
-/** A stream that a server ends at once, whenever it is opened, is not opened any more often than that. */
+/** The minimum delay between connections, for an upstream that ends each stream immediately. */
 const MIN_WAIT_MS = 250;
 
-/** What a server says of its own accord, on a stream that is opened again whenever it ends. Not every server has one. */
+/** The GET stream for server-initiated messages. It reconnects whenever it ends. Support is optional. */
 export class ListeningStream {
 	readonly #options: ListeningStreamOptions;
 	readonly #origin: MessageOrigin;
 	#abort: AbortRequest = () => {};
 	#timer: NodeJS.Timeout | undefined;
-	/** What reads the stream that is open. */
 	#reader: EventReader | undefined;
 	#isOver = false;
 	#lastEventId: string | undefined;
@@ -47,12 +46,12 @@ export class ListeningStream {
 		this.#lastEventId = options.lastEventId;
 	}
 
-	/** Where it can be taken up again, if it can be at all. */
+	/** The id to resume from; undefined if the stream cannot be resumed. */
 	get lastEventId(): string | undefined {
 		return this.#reader?.lastEventId ?? this.#lastEventId;
 	}
 
-	/** Whether it is there, or may be again. */
+	/** Whether the stream is connected or will reconnect. */
 	get isOpen(): boolean {
 		return !this.#isOver;
 	}
@@ -91,8 +90,8 @@ export class ListeningStream {
 			return ignoreBody;
 		}
 		if (status >= 300 || !type.startsWith('text/event-stream')) {
-			// It has none, which is its right; or it has lost the session, which the next request will find out.
-			log.debug('http.no_stream', `${name} has no stream for what it says of its own accord.`, {
+			// The stream is optional. If the session was lost instead, the next request detects that.
+			log.debug('http.no_stream', `${name} does not support a GET stream for server-initiated messages.`, {
 				server: name,
 				status,
 			});
@@ -112,13 +111,13 @@ export class ListeningStream {
 		return reader;
 	}
 
-	/** Who is refused now may be let in later. It is told once, and tried ever more seldom. */
+	/** Retries a rejected stream with exponential backoff. Logs only the first rejection. */
 	#retryRejected(status: number): void {
 		const {name, log} = this.#options;
 		if (!this.#isWarned)
 			log.warn(
 				'http.stream_refused',
-				`${name} refuses the stream of what it says itself; it is tried again.`,
+				`${name} rejected the GET stream for server-initiated messages with status ${status}; retrying.`,
 				{
 					server: name,
 					status,

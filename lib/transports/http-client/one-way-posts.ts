@@ -10,35 +10,35 @@ type OneWayPostsOptions = {
 	readonly name: string;
 	readonly url: URL;
 	readonly log: Log;
-	/** How long the server may take for one of them, in milliseconds. */
+	/** The timeout of a POST. */
 	readonly oneWayTimeoutMs?: number | undefined;
-	/** A response began. */
+	/** Called with the headers of each response and its request. */
 	readonly onResponse?: (received: IncomingHttpHeaders, sent: Headers) => void;
 };
 
-/** Messages, and their bytes, that may be pending at the server before the senders are not read any further. */
+/** Pending messages and bytes beyond which backpressure is applied to the senders. */
 const [MAX_MESSAGES, MAX_BYTES] = [1000, 8 * 2 ** 20];
-/** As long as a request may take by default. */
+/** Equal to the default timeout of requests. */
 const ONE_WAY_TIMEOUT_MS = 60_000;
 
 /**
  * Posts messages that have no response: notifications, and responses to server requests.
  *
- * They are buffered until the server has accepted them. At the limit the valves of their senders are shut, until there
- * is room again. A POST that takes too long is ended.
+ * They are buffered until the upstream has accepted them. At the limit, the valves of the senders are shut
+ * until pending POSTs complete. A POST that times out is aborted.
  */
 export class OneWayPosts {
 	readonly #options: OneWayPostsOptions;
 	#messages = 0;
 	#bytes = 0;
-	/** Opens the valves that are shut. */
+	/** The functions that open the shut valves. */
 	readonly #shutValves = new Map<Valve, () => void>();
 
 	constructor(options: OneWayPostsOptions) {
 		this.#options = options;
 	}
 
-	/** Calls `taken` once, with the status of the response, or without one if there is none. */
+	/** Calls `onDone` once, with the status of the response, or with undefined if there is none. */
 	post(envelope: Envelope, onDone: (status: number | undefined) => void = () => {}): AbortRequest {
 		const {oneWayTimeoutMs: timeoutMs = ONE_WAY_TIMEOUT_MS, url} = this.#options;
 		const release = this.#acquire(envelope);
@@ -80,7 +80,7 @@ export class OneWayPosts {
 		return cancel;
 	}
 
-	/** Counts a message until the result is called. Another call of that has no effect. */
+	/** Counts a message until the returned function is called. Further calls have no effect. */
 	#acquire({size, origin: {valve}}: Envelope): () => void {
 		this.#messages++;
 		this.#bytes += size;
@@ -105,9 +105,9 @@ export class OneWayPosts {
 		for (const open of all) open();
 	}
 
-	#warn({head: {method = 'an answer'}}: Envelope, fields: {readonly [key: string]: unknown}): void {
+	#warn({head: {method = 'a response'}}: Envelope, fields: {readonly [key: string]: unknown}): void {
 		const {name, log} = this.#options;
-		const sentence = `${name} did not accept ${shortened(method)}.`;
-		warnRateLimited(log, 'http.not_taken', sentence, {server: name, ...fields}, name);
+		const text = `${name} did not accept ${shortened(method)}.`;
+		warnRateLimited(log, 'http.not_taken', text, {server: name, ...fields}, name);
 	}
 }

@@ -26,15 +26,15 @@ type PendingHttpRequestOptions = {
 	readonly maxBytes: number;
 	readonly request: Envelope;
 	readonly onMessage: (envelope: Envelope) => void;
-	/** Nothing more will be heard in answer to this request. */
+	/** Called when the request is complete or aborted. */
 	readonly onDone: () => void;
 };
 
-/** How often a stream that ends without the answer is taken up again, if nothing new comes of it. */
+/** Attempts to resume a stream that ended before the response. Each received message resets the count. */
 const MAX_RESUMPTIONS = 5;
-/** How much of the body of a refusal is passed on. */
+/** The limit of a forwarded HTTP error body. */
 const MAX_ERROR_BODY_BYTES = 2 ** 20;
-/** What may be asked again if it is not known whether it arrived: it changes nothing. */
+/** Methods without side effects. They are retried even if the upstream may have received the request. */
 const safeMethods: readonly unknown[] = [
 	'ping',
 	'tools/list',
@@ -43,13 +43,13 @@ const safeMethods: readonly unknown[] = [
 	'resources/templates/list',
 ];
 const noHeaders: Headers = {};
-/** After how long a server is tried again that did not even take the connection: it may be about to start. */
+/** The delay before a retry after a refused connection: the upstream may be starting. */
 const RETRY_DELAY_MS = 200;
 
-/** How long a stream may stay open behind the answer. */
+/** How long a stream may stay open after the response. */
 const STREAM_CLOSE_MS = 1000;
 
-/** One request to a server behind HTTP, until its answer is there, however it comes. */
+/** A request to an upstream over HTTP, until its response arrives as JSON or on a resumable stream. */
 export class PendingHttpRequest {
 	readonly #options: PendingHttpRequestOptions;
 	#origin: MessageOrigin;
@@ -75,7 +75,7 @@ export class PendingHttpRequest {
 			headers: request.headers ?? noHeaders,
 			body,
 			onResponse: (status, headers) => this.#onResponse(status, headers),
-			onError: (error, wasBegun) => this.#onError(error, wasBegun),
+			onError: (error, hasResponse) => this.#onError(error, hasResponse),
 		});
 	}
 
@@ -91,12 +91,12 @@ export class PendingHttpRequest {
 		else this.#fail(networkErrorReason(error), {connection: 'failed'});
 	}
 
-	/** Whether it is a request of the era without sessions. */
+	/** Whether the request is of the stateless era. */
 	get #isStateless(): boolean {
 		return this.#options.request.headers?.['mcp-method'] !== undefined;
 	}
 
-	/** Nobody waits for it any more. */
+	/** Aborts the request without a response. */
 	stop(): void {
 		if (this.#isOver) return;
 		this.#finish();
@@ -118,7 +118,7 @@ export class PendingHttpRequest {
 		return this.#readBody(status, headers, type);
 	}
 
-	/** An answer that is one piece. */
+	/** Handles a response that is not an event stream. */
 	#readBody(status: number, headers: IncomingHttpHeaders, type: string): BodyHandler {
 		const body = new BodyBuffer(status < 300 ? this.#options.maxBytes : MAX_ERROR_BODY_BYTES);
 		return {
@@ -131,7 +131,7 @@ export class PendingHttpRequest {
 			onEnd: () => {
 				if (status >= 400) this.#rejectWithHttpError(status, headers, body.bytes());
 				else if (status >= 300) this.#rejectRedirect(status, headers);
-				else if (body.length === 0) this.#fail(`it answered with status ${status} and nothing else`);
+				else if (body.length === 0) this.#fail(`it responded with status ${status} and an empty body`);
 				else if (!type.startsWith('application/json'))
 					this.#fail(`it responded with ${type || 'no Content-Type'}, which is not MCP`);
 				else this.#onBody(body);
@@ -142,7 +142,7 @@ export class PendingHttpRequest {
 	#onBody(body: BodyBuffer): void {
 		for (const envelope of receivedEnvelopesInParts(body.lineChunks(), body.length, this.#origin))
 			this.#onMessage(envelope);
-		if (!this.#isOver) this.#fail('it answered something else than it was asked');
+		if (!this.#isOver) this.#fail('its response does not match the request');
 	}
 
 	#onMessage(envelope: Envelope): void {
@@ -151,7 +151,7 @@ export class PendingHttpRequest {
 		const isResponse = method === undefined && key === this.#options.request.head.key;
 		this.#resumptions = 0;
 		if (isResponse) this.#finish();
-		// A stream that its server leaves open behind the answer would keep a connection for nothing.
+		// An upstream that does not end the stream after the response would occupy a connection.
 		if (isResponse && this.#reader) this.#timer = setTimeout(this.#abort, STREAM_CLOSE_MS).unref();
 		this.#options.onMessage(envelope);
 	}
@@ -170,14 +170,14 @@ export class PendingHttpRequest {
 		return this.#reader;
 	}
 
-	/** The stream has ended before the answer. It can be taken up where it was, if the server has said where that is. */
+	/** Resumes a stream that ended before the response, if it had event ids. */
 	#onStreamEnded(): void {
 		clearTimeout(this.#timer);
 		if (this.#isOver) return;
 		const {lastEventId, retryMs} = this.#reader ?? {};
-		// Without sessions there is nothing that could be taken up again.
+		// The stateless era has no resumption.
 		if (lastEventId === undefined || this.#isStateless || ++this.#resumptions > MAX_RESUMPTIONS)
-			this.#fail('its stream ended before the answer');
+			this.#fail('its stream ended before the response');
 		else this.#timer = setTimeout(() => this.#resume(lastEventId), retryMs);
 	}
 
@@ -191,24 +191,28 @@ export class PendingHttpRequest {
 			onResponse: (status, responseHeaders) => {
 				if (status < 300 && contentTypeOf(responseHeaders).startsWith(EVENT_STREAM))
 					return this.#readEvents();
-				this.#fail(`its stream ended before the answer, and cannot be taken up again (status ${status})`);
+				this.#fail(`its stream ended before the response and could not be resumed (status ${status})`);
 				return {onData: () => {}, onEnd: () => {}};
 			},
 			onError: () => this.#onStreamEnded(),
 		});
 	}
 
-	/** The client may want to know how it was refused, in full. */
+	/** Rejects the request with the upstream's HTTP error, which is forwarded to the client. */
 	#rejectWithHttpError(status: number, headers: IncomingHttpHeaders, body: Buffer | undefined): void {
 		const {onMessage, request, name} = this.#options;
 		if (this.#isOver || request.head.id === undefined) return;
 		this.#finish();
 		onMessage(
-			httpErrorResponse({name, request, isModern: this.#isStateless}, this.#origin, {status, headers, body}),
+			httpErrorResponse({name, request, isStateless: this.#isStateless}, this.#origin, {
+				status,
+				headers,
+				body,
+			}),
 		);
 	}
 
-	/** A redirect that is not followed: its target may be another server, which must not get the credentials of this one. */
+	/** Rejects a redirect to another origin, which must not receive the credentials of this one. */
 	#rejectRedirect(status: number, headers: IncomingHttpHeaders): void {
 		const {name, log, url} = this.#options;
 		const target = describeRedirectTarget(headers, url);
@@ -217,7 +221,7 @@ export class PendingHttpRequest {
 		this.#fail(
 			`it ${event}`,
 			{},
-			'Set the url of that server to where it is now, if it is to get the credentials.',
+			'If the new address may receive the credentials, set the url of the server to it.',
 		);
 	}
 
@@ -226,8 +230,8 @@ export class PendingHttpRequest {
 		this.#reject(
 			new BridgeError(
 				'ERR_MESSAGE_TOO_LARGE',
-				`The answer of ${name} is longer than the limit of ${maxBytes} bytes.`,
-				'Ask for less at a time, or raise limits.message.',
+				`The response of ${name} is larger than the limit of ${maxBytes} bytes.`,
+				'Request less data at a time, or raise limits.message.',
 				{limit: maxBytes},
 			),
 		);
@@ -235,7 +239,7 @@ export class PendingHttpRequest {
 
 	#fail(reason: string, details: ErrorDetails = {}, remedy = CHECK_UPSTREAM): void {
 		const {name} = this.#options;
-		const message = `${name} gave no answer: ${reason}.`;
+		const message = `The request to ${name} failed: ${reason}.`;
 		this.#reject(new BridgeError('ERR_UPSTREAM_UNREACHABLE', message, remedy, details));
 	}
 
@@ -253,7 +257,7 @@ export class PendingHttpRequest {
 	}
 }
 
-const CHECK_UPSTREAM = 'Check that it runs, that its address is right, and that it is an MCP server.';
+const CHECK_UPSTREAM = 'Check that it is running, that its address is right, and that it is an MCP server.';
 
 const EVENT_STREAM = 'text/event-stream';
 

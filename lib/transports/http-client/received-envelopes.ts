@@ -3,10 +3,7 @@ import {envelopeFromMessage} from '../../core/whole-message.js';
 import {batchElements} from '../../wire/batch.js';
 import {isOneLine} from '../../wire/one-line.js';
 
-/**
- * The messages in a text that a transport has given as a whole, with a line feed behind it: one, or those of a batch, each
- * for itself.
- */
+/** The messages in a text that ends with a line feed: one, or those of a batch. */
 export function receivedEnvelopes(text: Buffer, origin: MessageOrigin): Envelope[] {
 	const message = text.subarray(0, -1);
 	const envelope = isOneLine(message)
@@ -16,10 +13,10 @@ export function receivedEnvelopes(text: Buffer, origin: MessageOrigin): Envelope
 	return batchElements(envelope.bytes)?.map(part => envelope.batchElement(part)) ?? [envelope];
 }
 
-/** To bring a message of this length into one piece costs more than all else that is done with it. */
+/** Concatenating a message of this size or more would cost more than all other processing. */
 const MIN_PARTS_BYTES = 256 * 1024;
 
-/** The same for a text in parts, of which the last one is that line feed. A long one stays in its parts. */
+/** The messages in a text in parts, of which the last is a line feed. Large messages are not concatenated. */
 export function receivedEnvelopesInParts(
 	parts: readonly Buffer[],
 	length: number,

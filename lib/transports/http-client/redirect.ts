@@ -1,23 +1,22 @@
 import type {IncomingHttpHeaders} from 'node:http';
 
-/** Redirects of one request that are followed. */
+/** The maximum number of redirects per request. */
 export const MAX_REDIRECTS = 3;
 
-/** How redirects are treated, for people. */
+/** The rule for redirects, for error messages. */
 export const REDIRECT_RULE = `only 307 and 308 to the same origin are followed, ${MAX_REDIRECTS} times at most`;
 
-/** The same for WebSockets, whose clients do not follow any. */
 export const WEBSOCKET_REDIRECT_RULE = 'redirects of WebSockets are not followed';
 
-/** Statuses that repeat the request at the other address: the others would make a GET of a POST. */
+/** Statuses that repeat the request unchanged. The others would turn a POST into a GET. */
 const followedStatuses: readonly number[] = [307, 308];
 
 const targetOf = ({location}: IncomingHttpHeaders, url: URL): URL | undefined =>
 	location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
 
 /**
- * Where a request is to be repeated because of this response; undefined where it is not. Another origin never gets it: the
- * credentials in it are for this one.
+ * Returns the URL at which to repeat the request; undefined if the redirect is not followed. Another origin
+ * must not receive the credentials in the request.
  */
 export function followedRedirect(status: number, headers: IncomingHttpHeaders, url: URL): URL | undefined {
 	if (!followedStatuses.includes(status)) return;
@@ -27,8 +26,8 @@ export function followedRedirect(status: number, headers: IncomingHttpHeaders, u
 }
 
 /**
- * The target of a redirect that is not followed, for people: another origin, or another path of this one. The rest may hold
- * secrets.
+ * The target of a redirect, for error messages: another origin without its path, or a path of the same
+ * origin. The other parts may contain secrets.
  */
 export function describeRedirectTarget(headers: IncomingHttpHeaders, url: URL): string {
 	const target = targetOf(headers, url);

@@ -5,8 +5,8 @@ import {Valve} from '../../core/valve.js';
 import {sessionIdIn} from './http-request.js';
 
 /**
- * Reports the session id of a response that has no message; undefined where it is the one that the request was sent with.
- * Without a handshake there are no sessions.
+ * A notification of the session id in a response without a message; undefined if it is the id in the request.
+ * The stateless era has no sessions.
  */
 export function sessionIdNotification(
 	name: string,

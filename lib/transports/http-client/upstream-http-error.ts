@@ -3,13 +3,13 @@ import {Envelope, type HttpErrorReply, type MessageOrigin} from '../../core/enve
 import {BridgeError} from '../../core/errors.js';
 import {describeRedirectTarget, REDIRECT_RULE, WEBSOCKET_REDIRECT_RULE} from './redirect.js';
 
-/** How much of the body of a refusal is passed on. */
+/** The limit of a forwarded HTTP error body. */
 export const MAX_HTTP_ERROR_BYTES = 2 ** 16;
-/** The headers of a refusal that a client is told. */
+/** Headers of an HTTP error response that are forwarded to the client. */
 const forwardedHeaders = ['content-type', 'www-authenticate', 'retry-after', 'allow'] as const;
 
-/** That an upstream answered with a status instead of taking what it was asked: what it said, and what is said of it. */
-export type UpstreamHttpError = {readonly refusal: HttpErrorReply; readonly error: BridgeError};
+/** An HTTP error response of an upstream: the reply as received, and an error that describes it. */
+export type UpstreamHttpError = {readonly errorReply: HttpErrorReply; readonly error: BridgeError};
 
 export function upstreamHttpError(
 	{name, url}: {readonly name: string; readonly url: URL},
@@ -25,13 +25,13 @@ export function upstreamHttpError(
 	});
 	const error = new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
-		`${name} answered with HTTP status ${status}${redirectNote(status, headers, url)}.`,
+		`${name} responded with HTTP status ${status}${redirectNote(status, headers, url)}.`,
 		status === 401 || status === 403
-			? 'Give it the credentials that it asks for.'
-			: 'Check its address, and what its own log says.',
+			? 'Configure the credentials that it requires.'
+			: 'Check its address and its log.',
 		{status},
 	);
-	return {refusal: {status, headers: Object.fromEntries(forwarded), body}, error};
+	return {errorReply: {status, headers: Object.fromEntries(forwarded), body}, error};
 }
 
 /** The target of a redirect that was not followed. */
@@ -41,15 +41,18 @@ function redirectNote(status: number, headers: IncomingHttpHeaders, url: URL): s
 	return `, a redirect to ${describeRedirectTarget(headers, url)}; ${rule}`;
 }
 
-/** The answer to a request that failed. What it causes stops whoever asked. There is none for what is no request. */
+/**
+ * The response to a failed request; undefined for other messages. It has the valve of the request, so that it
+ * applies backpressure to the sender of the request.
+ */
 export function failedRequestResponse(
 	{head: {id, method}, origin}: Envelope,
 	name: string,
-	{error, refusal}: {readonly error: BridgeError; readonly refusal?: HttpErrorReply},
+	{error, errorReply}: {readonly error: BridgeError; readonly errorReply?: HttpErrorReply},
 ): Envelope | undefined {
 	if (id === undefined || method === undefined) return;
-	// To be sent elsewhere is no answer that a client could do anything with.
-	const isForwarded = refusal !== undefined && refusal.status >= 400;
-	const from: MessageOrigin = {name, valve: origin.valve, ...(isForwarded ? {errorReply: refusal} : {})};
+	// A redirect is not forwarded: it is useless for the client.
+	const isForwarded = errorReply !== undefined && errorReply.status >= 400;
+	const from: MessageOrigin = {name, valve: origin.valve, ...(isForwarded ? {errorReply} : {})};
 	return Envelope.errorResponse(id, error, from);
 }

@@ -4,26 +4,30 @@ import {BridgeError} from '../../core/errors.js';
 import {compactBytes} from '../../util/compact-bytes.js';
 
 const MAX_EVENTS = 1000;
-/** Bytes of all events of a session, and so of one event. */
+/** The limit for all events of a session, and therefore for one event. */
 export const MAX_BUFFERED_BYTES = 4 * 2 ** 20;
 
-/** Takes the place of a response that is not kept, so that a client that resumes does not wait for it forever. */
+/**
+ * Replaces a response that is not buffered, so that a client that resumes the stream does not wait forever.
+ */
 const responseNotBuffered = new BridgeError(
 	'ERR_MESSAGE_TOO_LARGE',
-	`The stream was interrupted, and the response was not kept for a client that resumes: it has more than ${MAX_BUFFERED_BYTES} bytes, or the buffers of all sessions were full (limits.kept).`,
+	`The stream was interrupted and the response was not buffered for resumption: it is larger than ${MAX_BUFFERED_BYTES} bytes, or the buffers of all sessions were full (limits.kept).`,
 	'Send the request again if it may run twice.',
 	{limit: MAX_BUFFERED_BYTES},
 );
 
-/** An event that was sent, or would have been if the client had been there. */
+/** An event that was sent, or could not be sent because the client was disconnected. */
 type BufferedEvent = {readonly stream: number; readonly sequence: number; readonly data: Buffer};
-/** The same. `data` is undefined for an event that was not kept, `id` is that of a response; `null` for a batch of them. */
+/**
+ * `data` is undefined for an evicted or oversized event. `id` is that of a response, or `null` for a batch.
+ */
 type StoredEvent = Omit<BufferedEvent, 'data'> & {
 	readonly data: Buffer | undefined;
 	readonly id: string | undefined;
 };
 
-/** What a client that comes back may have missed: the last events of all streams of a session. The oldest go first. */
+/** The latest events of all streams of a session, for resumption. The oldest are evicted first. */
 export class EventBuffer implements EvictableBuffer {
 	#events: StoredEvent[] = [];
 	#bytes = 0;
@@ -37,8 +41,8 @@ export class EventBuffer implements EvictableBuffer {
 	}
 
 	/**
-	 * An event over the limit is not kept: to a client that comes back, it is one of those that are gone. A response, which
-	 * has an `id`, is replaced by an error.
+	 * Adds an event. The data of an event over the limit is not buffered, as if the event had been evicted. A
+	 * response, which has an `id`, is replaced by an error.
 	 */
 	add(stream: number, sequence: number, data: Buffer, id?: string): void {
 		const stored = data.length > MAX_BUFFERED_BYTES ? undefined : compactBytes(data);
@@ -48,12 +52,12 @@ export class EventBuffer implements EvictableBuffer {
 		if (this.#events.length > MAX_EVENTS || this.#bytes > MAX_BUFFERED_BYTES) this.#evictOldest();
 	}
 
-	/** Whether there is anything left of a stream. */
+	/** Whether the buffer has an event of this stream. */
 	has(stream: number): boolean {
 		return this.#events.some(sent => sent.stream === stream);
 	}
 
-	/** The events of a stream behind a place in it, and whether none of them is gone. */
+	/** The events of a stream after a sequence number, and whether none is missing. */
 	eventsAfter(
 		stream: number,
 		sequence: number,
@@ -68,13 +72,13 @@ export class EventBuffer implements EvictableBuffer {
 		return {events, isWhole};
 	}
 
-	/** To a client that comes back, evicted responses are errors, and other evicted events are gone. */
+	/** Evicts all data. On resumption, responses are replaced by errors, and other events are missing. */
 	evict(): void {
 		this.#events = this.#events.map(event => ({...event, data: undefined}));
 		this.#bytes = 0;
 	}
 
-	/** Leaves a quarter of the room free, so that it is not made for each event. */
+	/** Evicts down to three quarters of the limits, so that not every event causes an eviction. */
 	#evictOldest(): void {
 		let count = 0;
 		while (this.#events.length - count > (MAX_EVENTS * 3) / 4 || this.#bytes > (MAX_BUFFERED_BYTES * 3) / 4) {
@@ -87,13 +91,13 @@ export class EventBuffer implements EvictableBuffer {
 	}
 }
 
-/** The event in the place of a response that is not kept. */
+/** The error that replaces a response; undefined for other events. */
 const replacementFor = (id: string | undefined): Buffer | undefined =>
 	id === undefined ? undefined : Envelope.errorResponse(id, responseNotBuffered).bytes;
 
 export type EventId = {readonly stream: number; readonly sequence: number};
 
-/** Where a client was, as it says in `Last-Event-ID`. */
+/** Parses `Last-Event-ID`; undefined if it is not an id of bridge. */
 export function parseEventId(id: string): EventId | undefined {
 	const [, stream, sequence] = /^(\d{1,9})-(\d{1,9})$/.exec(id) ?? [];
 	return stream === undefined ? undefined : {stream: Number(stream), sequence: Number(sequence)};

@@ -6,10 +6,10 @@ import type {SseStream} from '../sse/sse-stream.js';
 import type {HttpSessionOptions} from './http-session-options.js';
 import {ResumableStream, type ResumableStreamOptions} from './resumable-stream.js';
 
-/** Streams of a session that may be open at a time, beside those that answer something. */
+/** The maximum number of open GET streams per session. */
 const MAX_STREAMS = 16;
 
-/** The streams on which a client hears what is said to it of the server's accord. */
+/** The GET streams of a session, for server-initiated messages. */
 export class GetStreams {
 	readonly #options: Pick<HttpSessionOptions, 'onListening' | 'version'>;
 	readonly #streams = new Map<number, ResumableStream>();
@@ -19,7 +19,7 @@ export class GetStreams {
 		this.#options = options;
 	}
 
-	/** One that somebody hears. */
+	/** The first stream with an open connection. */
 	get connected(): ResumableStream | undefined {
 		return [...this.#streams.values()].find(stream => stream.isConnected);
 	}
@@ -29,8 +29,8 @@ export class GetStreams {
 	}
 
 	/**
-	 * Begins a stream, with what the client missed of another one. It is said anew, so that who loses this one, too, has one
-	 * place to come back to. Returns nothing if there are too many.
+	 * Begins a stream with the missed messages of another one. They get new event ids, so that the client can
+	 * resume from this stream alone. Responds with 409 and returns undefined if there are too many streams.
 	 */
 	begin(
 		response: ServerResponse,
@@ -40,7 +40,7 @@ export class GetStreams {
 		if ([...this.#streams.values()].filter(stream => stream.isConnected).length >= MAX_STREAMS) {
 			sendHttpError(response, {
 				status: 409,
-				message: `Conflict: the session has ${MAX_STREAMS} streams already`,
+				message: `Conflict: the session already has ${MAX_STREAMS} open streams`,
 			});
 			return;
 		}
@@ -52,11 +52,11 @@ export class GetStreams {
 		return stream;
 	}
 
-	/** A connection carries a stream from now on. That it does so no more is noticed. */
+	/** Tracks a connection of a stream until it closes, and reports both to `onListening`. */
 	watch(connection: SseStream, stream: ResumableStream): void {
 		if (!this.#streams.has(stream.number)) return;
 		this.#options.onListening?.(true);
-		// A client that listens at another replica has given this connection up, whether that has noticed or not.
+		// A client that resumes at another replica has abandoned this connection, which may not be closed yet.
 		const stop = stream.whenMoved(() => connection.end());
 		void connection.closed.then(() => {
 			stop?.();
@@ -65,13 +65,13 @@ export class GetStreams {
 		});
 	}
 
-	/** Streams that nobody carries are kept for the client to come back to, the oldest not for ever. */
+	/** Drops the oldest disconnected streams over the limit. The others remain resumable. */
 	#trim(): void {
 		for (const [number, stream] of this.#streams)
 			if (this.#streams.size > MAX_STREAMS && !stream.isConnected) this.#streams.delete(number);
 	}
 
-	/** The client is to listen elsewhere from now on. */
+	/** Closes all connections, so that the client reconnects, at another replica if this one drains. */
 	endWithRetry(): void {
 		for (const stream of this.#streams.values()) stream.endWithRetry();
 	}

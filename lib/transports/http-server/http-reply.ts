@@ -10,35 +10,38 @@ import {sessionClosedResponse} from './unfinished-responses.js';
 type HttpReplyOptions = ResumableStreamOptions & {
 	readonly response: ServerResponse;
 	readonly accepts: {readonly json: boolean; readonly events: boolean};
-	/** The message that came with the POST. */
+	/** The message in the POST. */
 	readonly request: Envelope;
-	/** The headers for an answer to this message: whether it is an error may tell which. */
+	/**
+	 * Returns the headers of the HTTP response. `message` is the JSON-RPC response; undefined for an event
+	 * stream.
+	 */
 	readonly headers: (request: Envelope, message: Envelope | undefined) => Headers;
-	/** Whether the client takes an event that only says where it is. */
-	readonly takesPriming: () => boolean;
-	/** The status for an answer that bridge made itself. */
+	/** Whether the client accepts an event with an id and without data. */
+	readonly acceptsPriming: () => boolean;
+	/** The HTTP status of a response that bridge created. */
 	readonly statusOf: (message: Envelope) => number;
 };
 
-/** So much may wait for a client that does not read its answer before whoever made it has to wait, too. */
+/** A response of this size or more applies backpressure to its origin until the client has read it. */
 const BACKPRESSURE_BYTES = 2 ** 20;
-/** What is written together with the head of a response. */
+/** The limit of a body that is written together with the headers. */
 const MAX_TEXT_BYTES = 2 ** 13;
 
 /**
- * What a POST is answered with: the answer alone, as JSON, if that is all there is to say, and else a stream of events,
- * which begins with the first thing that is said before the answer.
+ * The HTTP response to a POST: JSON if it consists of the JSON-RPC response alone, otherwise an event stream.
+ * The stream starts with the first message that precedes the response.
  */
 export class HttpReply {
 	readonly request: Envelope;
-	/** The key of the progress token of the request: looked for once, since progress may come by the thousand. */
+	/** The key of the progress token. Parsed once, since there may be thousands of progress notifications. */
 	readonly tokenKey: string | undefined;
 	readonly #options: HttpReplyOptions;
-	/** Most answers need none. */
+	/** Created on demand, since most replies are JSON. */
 	#stream: ResumableStream | undefined;
-	/** When it was asked for, by the clock that only runs forward. */
+	/** The time of the request, by the monotonic clock. */
 	readonly startedAt = performance.now();
-	/** Whether the head of the response is written. */
+	/** Whether the headers of the HTTP response are written. */
 	isStarted = false;
 
 	constructor(options: HttpReplyOptions) {
@@ -53,18 +56,19 @@ export class HttpReply {
 		return this.#stream;
 	}
 
-	/** Whether something can be said before the answer: not to who left before there was a stream to come back to. */
+	/** Whether messages can precede the response. A stream that starts after a disconnect cannot be resumed. */
 	get canStream(): boolean {
 		const {accepts, response} = this.#options;
 		return accepts.events && (this.isStarted || !response.destroyed);
 	}
 
-	/** Starts the stream, which is what tells a client that waits long that somebody is there. */
+	/** Starts the event stream. To a waiting client, this shows that the connection is alive. */
 	start(): void {
-		const {response, headers, takesPriming} = this.#options;
+		const {response, headers, acceptsPriming} = this.#options;
 		if (this.isStarted) return;
 		this.isStarted = true;
-		if (!response.destroyed) this.stream.connect(response, headers(this.request, undefined), takesPriming());
+		if (!response.destroyed)
+			this.stream.connect(response, headers(this.request, undefined), acceptsPriming());
 	}
 
 	send(envelope: Envelope): void {
@@ -72,7 +76,7 @@ export class HttpReply {
 		this.stream.send(envelope);
 	}
 
-	/** The last that is to be said. */
+	/** Sends the JSON-RPC response and ends the HTTP response. */
 	complete(envelope: Envelope): void {
 		const {accepts, statusOf, response, headers} = this.#options;
 		const isHttpError = envelope.origin.errorReply !== undefined;
@@ -86,16 +90,15 @@ export class HttpReply {
 		this.stream.end();
 	}
 
-	/** The session is over, and with it the hope for an answer. */
 	rejectSessionClosed(): void {
 		this.complete(sessionClosedResponse(this.request));
 	}
 }
 
-/** Answers with one message, or as the server did that refused the request over HTTP. */
+/** Responds with one message, or with the HTTP error of the upstream. */
 function writeResponse(response: ServerResponse, envelope: Envelope, status: number, headers: Headers): void {
 	const {errorReply, valve} = envelope.origin;
-	// A message in it goes to the client as any other: under its own id, and in words that it understands.
+	// A JSON-RPC message in the error is sent in its translated form, with the id that the client uses.
 	const isMessage = errorReply === undefined || errorReply.body.includes('"jsonrpc"');
 	const length = isMessage ? envelope.size : errorReply.body.length;
 	const common = errorReply ? errorReply.headers : {'content-type': 'application/json'};
@@ -107,11 +110,11 @@ function writeResponse(response: ServerResponse, envelope: Envelope, status: num
 	response.once('close', release);
 }
 
-/** Ends a response with these parts, in one write. */
+/** Ends a response with these parts in one write. */
 function endWith(response: ServerResponse, parts: readonly Buffer[]): void {
 	const [first] = parts;
 	if (first && parts.length === 1) {
-		// As a text, byte for byte, a short one becomes one with the head: one piece less to write, some percent of a call.
+		// Node writes a string together with the headers, which saves some percent per call. latin1 keeps bytes.
 		if (first.length <= MAX_TEXT_BYTES) response.end(first.toString('latin1'), 'latin1');
 		else response.end(first);
 		return;

@@ -6,36 +6,38 @@ import type {Version} from '../../protocol/version.js';
 import type {ReplicatedStreams} from './replicated-streams.js';
 import type {StreamDelay} from './slow-replies.js';
 
-/** What a client's session over HTTP is made with. */
 export type HttpSessionOptions = {
 	readonly name: string;
 	readonly log: Log;
-	/** The id that the client is to know the session by, told with this answer, if that is there by then. */
+	/**
+	 * Returns the session id for the client. `response` is that to `initialize`, if it is available already.
+	 */
 	readonly id: (response: Envelope | undefined) => string;
-	/** The number before that of its first stream, where others number streams of the same session. */
+	/** Offset of the stream numbers, so that those of several replicas do not collide. */
 	readonly streamsBefore?: number | undefined;
-	/** Where events are kept for other replicas, and theirs for this one. */
+	/** The event store that all replicas share. */
 	readonly shared?: ReplicatedStreams | undefined;
-	/** What is known of the server's own stream, where other replicas may go on with it. */
+	/** The position in the upstream's GET stream, from which another replica can resume it. */
 	readonly upstream?: Pick<UpstreamControl, 'heard'> | undefined;
-	/** The client listens, or does so no more. */
+	/** Called with whether the client has an open GET stream. */
 	readonly onListening?: ((isListening: boolean) => void) | undefined;
-	/** What the client speaks, once that is known. */
+	/** The protocol version of the client, once it is negotiated. */
 	readonly version: () => Version | undefined;
-	/** The id of a client's request that the upstream knows by this key. */
+	/** Maps the key of a request at the upstream to the client's id of that request. */
 	readonly requestIdOf: (key: string) => string | undefined;
-	/** The client has been told that its session is gone. */
+	/** Called after the upstream rejected `initialize`, or any request with HTTP status 404. */
 	readonly onSessionRejected?: () => void;
-	/** The client has no session id: the response that begins it could not be delivered. */
+	/**
+	 * Called when the response to `initialize` could not be delivered, so that the client has no session id.
+	 */
 	readonly onUndelivered?: () => void;
-	/** How long a client may wait for its answer without a sign of life; without it, as long as it takes. */
+	/** The delay before a reply without a response becomes an event stream [unlimited]. */
 	readonly streamDelayMs?: StreamDelay;
 	readonly keepAliveMs?: number;
 };
 
-/** One POST. */
 export type HttpPost = {
-	/** The message, of which no more is known than its head. */
+	/** The message, of which only the head is parsed. */
 	readonly envelope: Envelope;
 	readonly headers: Headers;
 	readonly accepts: {readonly json: boolean; readonly events: boolean};

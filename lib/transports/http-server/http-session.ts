@@ -23,7 +23,8 @@ import {onceUndelivered} from './undelivered-response.js';
 import {requestCancelledResponse, requestIdCancelledBy} from './unfinished-responses.js';
 
 const noHeaders: Headers = {};
-/** A client's session over streamable HTTP: what it posts, and the streams on which it hears. */
+
+/** A client's session over streamable HTTP: its POSTs, the replies to them, and its GET streams. */
 export class HttpSession implements Endpoint {
 	readonly name: string;
 	readonly incoming = new Channel();
@@ -44,7 +45,7 @@ export class HttpSession implements Endpoint {
 	#streamCount: number;
 	readonly #onSlow: (unreadBytes: number) => void;
 	#isOver = false;
-	#resolveGone: () => void = () => {};
+	#resolveDisconnected: () => void = () => {};
 
 	constructor(options: HttpSessionOptions) {
 		this.#options = options;
@@ -55,16 +56,16 @@ export class HttpSession implements Endpoint {
 		this.#slowReplies = new SlowReplies(() => this.#replies.values(), options.streamDelayMs);
 		this.#backlog = new MessageBacklog(options.name, options.log);
 		this.disconnected = new Promise(resolve => {
-			this.#resolveGone = resolve;
+			this.#resolveDisconnected = resolve;
 		});
 	}
 
-	/** Whether the upstream takes no more at the moment. */
-	get isHeldBack(): boolean {
+	/** Whether the upstream applies backpressure. */
+	get isBackpressured(): boolean {
 		return !this.#valve.isOpen;
 	}
 
-	/** Whether somebody waits for an answer, or listens. */
+	/** Whether a request is pending or a GET stream is open. */
 	get isInUse(): boolean {
 		return this.#replies.size > 0 || this.#getStreams.connected !== undefined;
 	}
@@ -73,7 +74,7 @@ export class HttpSession implements Endpoint {
 		return this.#replies.size;
 	}
 
-	/** Takes a message that was posted. It is answered when there is an answer, and at once where there is none to come. */
+	/** Accepts a POST. Responds with 202 if the message has no response. */
 	post({envelope: received, headers, accepts, response}: HttpPost): void {
 		const origin = new PostOrigin(++this.#posts, this.name, this.#valve, headers);
 		const envelope = received.setOrigin(origin);
@@ -86,7 +87,7 @@ export class HttpSession implements Endpoint {
 		const reply = this.#newReply(origin.number, envelope, accepts, response);
 		if (envelope.head.method === 'initialize') this.#watchDelivery(reply, origin.number, response);
 		this.incoming.next(envelope);
-		// What is no message has no answer if it cannot be told whom to give it.
+		// Invalid input without a usable id gets an HTTP error, unless a stage has responded already.
 		const {flaw} = envelope.head;
 		if (flaw !== undefined && flaw !== 'a batch' && this.#replies.has(origin.number)) {
 			this.#replies.remove(reply);
@@ -94,7 +95,7 @@ export class HttpSession implements Endpoint {
 		}
 	}
 
-	/** A client that disconnects before it has the response to its initialize has no session. */
+	/** Reports a client that disconnects before it has received the response to its `initialize`. */
 	#watchDelivery(reply: HttpReply, number: number, response: ServerResponse): void {
 		const canResume = (): boolean => reply.isStarted && this.#replies.has(number);
 		onceUndelivered(response, canResume, () => {
@@ -104,10 +105,10 @@ export class HttpSession implements Endpoint {
 		});
 	}
 
-	/** What its client gave up a server need not answer, but the POST has to end. */
+	/** Completes the POST of a cancelled request, since the upstream need not respond to it. */
 	#completeCancelled(id: string | undefined): void {
 		const reply = this.#replies.findById(id);
-		// A handshake cannot be given up.
+		// The specification forbids the cancellation of initialize.
 		if (!reply || reply.request.head.method === 'initialize') return;
 		this.#replies.remove(reply);
 		reply.complete(requestCancelledResponse(reply.request));
@@ -131,20 +132,20 @@ export class HttpSession implements Endpoint {
 			request,
 			statusOf: httpStatusOf,
 			headers: this.#responseHeaders,
-			takesPriming: this.#takesPriming,
+			acceptsPriming: this.#acceptsPriming,
 		});
 		this.#replies.add(number, reply);
 		this.#slowReplies.watch(reply);
 		return reply;
 	}
 
-	/** The client learns the id of its session with the answer that begins it, unless that is a refusal. */
-	readonly #responseHeaders = ({head: {method}}: Envelope, answer: Envelope | undefined): Headers =>
-		method === 'initialize' && !answer?.head.hasError
-			? {'mcp-session-id': this.#options.id(answer)}
+	/** The session id is sent with the response to `initialize`, unless that is an error. */
+	readonly #responseHeaders = ({head: {method}}: Envelope, response: Envelope | undefined): Headers =>
+		method === 'initialize' && !response?.head.hasError
+			? {'mcp-session-id': this.#options.id(response)}
 			: noHeaders;
 
-	readonly #takesPriming = (): boolean => acceptsPrimingEvent(this.#options.version());
+	readonly #acceptsPriming = (): boolean => acceptsPrimingEvent(this.#options.version());
 
 	#streamOptions() {
 		const {keepAliveMs, shared, upstream} = this.#options;
@@ -152,7 +153,7 @@ export class HttpSession implements Endpoint {
 		return {...common, number: ++this.#streamCount};
 	}
 
-	/** Lets the client hear what is said to it of the server's accord, or the rest of a stream that it had lost. */
+	/** Opens a GET stream, or resumes the stream of `lastEventId`. */
 	listen(response: ServerResponse, lastEventId: string | undefined): void {
 		const lastEvent = lastEventId === undefined ? undefined : parseEventId(lastEventId);
 		const stream = lastEvent && this.#findStream(lastEvent.stream);
@@ -173,19 +174,19 @@ export class HttpSession implements Endpoint {
 			});
 	}
 
-	/** Begins a stream, with what the client missed of another one. */
+	/** Begins a GET stream with the missed messages of another one. */
 	#beginGetStream(response: ServerResponse, lastEvent: EventId | undefined, missed: readonly Buffer[]): void {
 		if (lastEvent) logLostEvents(this.#options, lastEvent.stream);
 		const stream = this.#getStreams.begin(response, this.#streamOptions(), missed);
 		if (stream) this.#sendBacklog(stream);
 	}
 
-	/** The client is to listen elsewhere from now on. */
-	sendAway(): void {
+	/** Closes the GET streams, so that the client reconnects, at another replica if this one drains. */
+	endStreamsWithRetry(): void {
 		this.#getStreams.endWithRetry();
 	}
 
-	/** Says what nobody was there to hear. */
+	/** Sends the messages that were queued while the client had no open stream. */
 	#sendBacklog(stream: ResumableStream): void {
 		for (const envelope of this.#backlog.takeAll()) stream.send(envelope);
 	}
@@ -195,7 +196,7 @@ export class HttpSession implements Endpoint {
 		return reply?.stream ?? this.#getStreams.find(number) ?? this.#endedStream(number);
 	}
 
-	/** A stream that is complete, but that the client may not have seen the end of. */
+	/** A stream that has ended, but still has buffered events that the client may have missed. */
 	#endedStream(number: number): ResumableStream | undefined {
 		if (!this.#buffer.has(number)) return;
 		const stream = new ResumableStream({...this.#streamOptions(), shared: undefined, number});
@@ -211,13 +212,13 @@ export class HttpSession implements Endpoint {
 		}
 		const reply = this.#replies.findByResponse(envelope);
 		if (!reply) {
-			this.#options.log.debug('http.answer.late', `An answer to ${this.name} came too late.`);
+			this.#options.log.debug('http.answer.late', `A late response to ${this.name} was dropped.`);
 			return;
 		}
 		this.#replies.remove(reply);
 		reply.complete(envelope);
 		const isSessionStarted = reply.request.head.method !== 'initialize' || !envelope.head.hasError;
-		// A client that hears 404 begins anew; one whose first word was refused has no session.
+		// After a 404, the client starts a new session. After a failed initialize, it has none.
 		if (!isSessionStarted || envelope.origin.errorReply?.status === 404) this.#options.onSessionRejected?.();
 	}
 
@@ -230,7 +231,7 @@ export class HttpSession implements Endpoint {
 		else this.#backlog.add(envelope);
 	}
 
-	/** The conversation is over: whoever still waits, waits for nothing. */
+	/** Ends the conversation: fails the pending requests and closes all streams. */
 	#end(): void {
 		if (this.#isOver) return;
 		this.#isOver = true;
@@ -238,7 +239,7 @@ export class HttpSession implements Endpoint {
 		for (const reply of this.#replies.values()) reply.rejectSessionClosed();
 		this.#getStreams.end();
 		this.#replies.clear();
-		this.#resolveGone();
+		this.#resolveDisconnected();
 	}
 
 	async close(): Promise<void> {

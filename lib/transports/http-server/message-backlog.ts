@@ -6,7 +6,7 @@ import type {Log} from '../../core/log.js';
 const MAX_MESSAGES = 1000;
 const MAX_BYTES = 4 * 2 ** 20;
 
-/** What is to be said to a client that does not listen at the moment. The oldest goes when there is too much of it. */
+/** Messages for a client without an open stream. At the limit, the oldest are dropped. */
 export class MessageBacklog implements EvictableBuffer {
 	readonly #name: string;
 	readonly #log: Log;
@@ -39,10 +39,10 @@ export class MessageBacklog implements EvictableBuffer {
 		const oldest = this.#messages.shift();
 		this.#bytes -= oldest?.size ?? 0;
 		this.#dropped++;
-		// A server that says much would fill the log else.
+		// Logged only at powers of two, so that a flood does not fill the log.
 		if ((this.#dropped & (this.#dropped - 1)) !== 0) return;
-		const sentence = `${this.#name} does not listen; ${this.#dropped} of the messages for it were given up, the oldest first.`;
-		this.#log.warn('http.unheard', sentence, {method: oldest?.head.method, lost: this.#dropped});
+		const text = `${this.#name} has no open stream; its oldest messages were dropped (${this.#dropped} so far).`;
+		this.#log.warn('http.unheard', text, {method: oldest?.head.method, lost: this.#dropped});
 	}
 
 	takeAll(): Envelope[] {

@@ -27,11 +27,11 @@ export class PendingReplies {
 		if (id !== undefined && !this.#byId.has(id)) this.#byId.set(id, reply);
 	}
 
-	/** The reply that a response belongs to. A response that bridge made itself has the origin of its request. */
+	/** The reply that a response belongs to. A response that bridge created has the origin of its request. */
 	findByResponse(response: Envelope): HttpReply | undefined {
 		const {origin} = response;
-		const own = origin instanceof PostOrigin ? this.#byNumber.get(origin.number) : undefined;
-		return own ?? this.findById(exactIdOf(response));
+		const reply = origin instanceof PostOrigin ? this.#byNumber.get(origin.number) : undefined;
+		return reply ?? this.findById(exactIdOf(response));
 	}
 
 	findById(id: string | undefined): HttpReply | undefined {

@@ -1,7 +1,7 @@
 import type {Headers, MessageOrigin} from '../../core/envelope.js';
 import type {Valve} from '../../core/valve.js';
 
-/** Where a posted message comes from, with the number that its session has given it. */
+/** The origin of a posted message, with its number in the session. */
 export class PostOrigin implements MessageOrigin {
 	readonly number: number;
 	readonly name: string;

@@ -1,12 +1,14 @@
 /** The purpose of a stream of events. */
 export type StreamPurpose = {
-	/** The id of the request that it responds to, as text; absent for messages that the upstream sends on its own. */
+	/** The id of the request that it responds to, as text; absent for server-initiated messages. */
 	readonly about?: string | undefined;
 	/** The last event id received on the upstream's own stream, if the messages come from there. */
 	readonly upstream?: {readonly heard: string | undefined} | undefined;
 };
 
-/** The metadata stored with each event, since the oldest events are evicted. `by` is the lease of the replica. */
+/**
+ * The metadata stored with each event, since the oldest events are evicted. `by` is the lease of the replica.
+ */
 export type StreamMetadata = StreamPurpose & {
 	readonly by: {readonly instance: string; readonly term: number};
 };
@@ -29,7 +31,7 @@ export type StreamSnapshot = {
 /** A stream that other replicas can resume. */
 export type ReplicatedStream = {
 	add(sequence: number, data: Buffer): void;
-	/** Calls back when the client resumes the stream at another replica, until the returned function is called. */
+	/** Calls back when the client resumes the stream at another replica. Returns an unsubscribe function. */
 	onMoved(callback: () => void): () => void;
 	/** Marks the event with this sequence number as the last one. */
 	end(sequence: number): void;
@@ -44,6 +46,6 @@ export type ReplicatedStreams = {
 	isOrphaned(metadata: StreamMetadata): Promise<boolean>;
 	/** Notifies the replica where a stream began that its client resumed it here. */
 	announceMoved(stream: number): void;
-	/** Calls back when a stream may have changed, until the returned function is called. */
+	/** Calls back when a stream may have changed. Returns an unsubscribe function. */
 	watch(stream: number, onChange: () => void): () => void;
 };

@@ -6,23 +6,23 @@ import type {ReplicatedStream, ReplicatedStreams, StreamPurpose} from './replica
 
 export type ResumableStreamOptions = {
 	readonly number: number;
-	/** What was sent is kept there for a client that comes back; without it, a client that is gone has missed it. */
+	/** The buffer for resumption. Without it, events have no ids and the stream cannot be resumed. */
 	readonly buffer: EventBuffer | undefined;
-	/** Where it is kept for other replicas, too. */
+	/** The event store for resumption at other replicas. */
 	readonly shared?: ReplicatedStreams | undefined;
-	/** The id of the request that it answers, as text; none for what a server says of its own accord. */
+	/** The id of the request that the stream responds to, as text; undefined for a GET stream. */
 	readonly requestId?: string | undefined;
-	/** The server's own stream that it comes from, for other replicas to go on with. */
+	/** The position in the upstream's GET stream, from which another replica can resume it. */
 	readonly upstream?: StreamPurpose['upstream'];
 	readonly keepAliveMs?: number | undefined;
 	readonly onSlow: (unreadBytes: number) => void;
 };
 
-/** After how long a client that lost its stream is to come back for the rest of it. */
+/** The reconnection delay that is sent to clients. */
 const RETRY_MS = 1000;
 const EMPTY = Buffer.alloc(0);
 
-/** A stream of events to a client, which outlives the connection that carries it. */
+/** An event stream to a client. It outlives its connections. */
 export class ResumableStream {
 	readonly number: number;
 	readonly #options: ResumableStreamOptions;
@@ -40,7 +40,7 @@ export class ResumableStream {
 		return this.#connection?.isOpen ?? false;
 	}
 
-	/** Goes on over this response. `isPrimed` tells that the client is to know at once where to take the stream up again. */
+	/** Continues the stream on this response. With `isPrimed`, first sends an id to resume from. */
 	connect(response: ServerResponse, headers: Headers, isPrimed: boolean): SseStream {
 		const {keepAliveMs, onSlow, shared, requestId, upstream} = this.#options;
 		this.#shared ??= shared?.begin(this.number, {about: requestId, upstream});
@@ -49,7 +49,7 @@ export class ResumableStream {
 			onSlow,
 			...(keepAliveMs === undefined ? {} : {keepAliveMs}),
 		});
-		// A client that comes back has given up the connection that it came with before, whether that has noticed or not.
+		// A client that resumes has abandoned its previous connection, which may not be closed yet.
 		this.#connection?.end();
 		this.#connection = connection;
 		if (isPrimed)
@@ -61,30 +61,25 @@ export class ResumableStream {
 		const {bytes: data, origin, head} = envelope;
 		const {buffer} = this.#options;
 		const {number} = this;
-		const eventNumber = ++this.#lastEvent;
-		buffer?.add(
-			number,
-			eventNumber,
-			data,
-			head && head.method === undefined ? (head.id ?? 'null') : undefined,
-		);
-		this.#shared?.add(eventNumber, data);
-		this.#connection?.send(buffer ? {id: formatEventId(number, eventNumber), data} : {data}, origin.valve);
+		const sequence = ++this.#lastEvent;
+		buffer?.add(number, sequence, data, head && head.method === undefined ? (head.id ?? 'null') : undefined);
+		this.#shared?.add(sequence, data);
+		this.#connection?.send(buffer ? {id: formatEventId(number, sequence), data} : {data}, origin.valve);
 	}
 
-	/** Has this done when the client has come for it at another replica, until what it returns is called. */
-	whenMoved(proceed: () => void): (() => void) | undefined {
-		return this.#shared?.onMoved(proceed);
+	/** Calls back when the client resumes the stream at another replica. Returns an unsubscribe function. */
+	whenMoved(callback: () => void): (() => void) | undefined {
+		return this.#shared?.onMoved(callback);
 	}
 
-	/** Sends again what the client has missed since it was at this place. Returns whether all of it was there still. */
+	/** Resends the events after `lastEvent`. Returns whether none was missing. */
 	replay(lastEvent: number): boolean {
 		const {events, isWhole} = this.#options.buffer?.eventsAfter(this.number, lastEvent) ?? {
 			events: [],
 			isWhole: false,
 		};
-		for (const {sequence: eventNumber, data} of events)
-			this.#connection?.send({id: formatEventId(this.number, eventNumber), data});
+		for (const {sequence, data} of events)
+			this.#connection?.send({id: formatEventId(this.number, sequence), data});
 		return isWhole;
 	}
 
@@ -94,12 +89,12 @@ export class ResumableStream {
 		this.#connection?.end();
 	}
 
-	/** Ends the connection that carries it, and has the client come back soon. */
+	/** Ends the connection with a `retry` field, so that the client reconnects. */
 	endWithRetry(): void {
 		this.#connection?.end(RETRY_MS);
 	}
 
-	/** Cuts the client off, which may come back. */
+	/** Closes the connection abruptly. The client can resume the stream. */
 	disconnect(): void {
 		this.#connection?.destroy();
 	}

@@ -7,12 +7,12 @@ import {type EventId, formatEventId} from './event-buffer.js';
 import type {ReplicatedStreams, StreamSnapshot} from './replicated-streams.js';
 import {logLostEvents, logSlowClient, type StreamLogContext} from './stream-log.js';
 
-/** More than a replica needs to find a store that was away, and to tell it what it waits for. */
+/** Polls before the response is considered lost. Longer than a replica needs to reconnect to the store. */
 const MAX_MISSED_POLLS = 10;
 
 type ResumeFromReplicaOptions = StreamLogContext & {
 	readonly shared: ReplicatedStreams;
-	/** Where it is noted what was heard of the server's own stream. */
+	/** The position in the upstream's GET stream, which is updated from the store. */
 	readonly upstream?: {heard: string | undefined} | undefined;
 	readonly keepAliveMs?: number | undefined;
 };
@@ -20,18 +20,17 @@ type ResumeFromReplicaOptions = StreamLogContext & {
 type ResumedResponse = EventId & {readonly about: string};
 
 /**
- * Goes on with a stream that another replica began, for a client that has come here for the rest of it.
+ * Resumes a stream that another replica began.
  *
- * An answer is told to its end, as it comes there: `resumed`. Of what a server says of its own accord, all that was missed is
- * returned, to be said on a stream that begins here: it goes on wherever the client listens. Nothing is returned if nothing
- * is known of the stream.
+ * The stream of a response is forwarded from that replica to its end; the result is `resumed`. For a GET
+ * stream, it is the missed messages, to be sent on a new stream here. An unknown stream yields undefined.
  */
 export async function resumeFromReplica(
 	response: ServerResponse,
-	{stream, sequence: place}: EventId,
+	{stream, sequence}: EventId,
 	options: ResumeFromReplicaOptions,
 ): Promise<readonly Buffer[] | 'resumed' | undefined> {
-	const snapshot = await options.shared.readAfter(stream, place);
+	const snapshot = await options.shared.readAfter(stream, sequence);
 	if (response.destroyed) return 'resumed';
 	if (!snapshot?.metadata) return;
 	if (!snapshot.isComplete) logLostEvents(options, stream);
@@ -41,11 +40,11 @@ export async function resumeFromReplica(
 		if (options.upstream && upstream) options.upstream.heard = upstream.heard;
 		return snapshot.events.map(({data}) => data);
 	}
-	new ReplicaResponseStream(response, {stream, sequence: place, about: requestId}, options).send(snapshot);
+	new ReplicaResponseStream(response, {stream, sequence, about: requestId}, options).send(snapshot);
 	return 'resumed';
 }
 
-/** An answer that another replica gives, on its way to a client that asks for it here. */
+/** The stream of a response that another replica sends, forwarded to a client that resumed it here. */
 class ReplicaResponseStream {
 	readonly #stream: number;
 	readonly #requestId: string;
@@ -54,17 +53,17 @@ class ReplicaResponseStream {
 	readonly #stop: () => void;
 	#lastEvent: number;
 	#isPolling = false;
-	/** Looks in a row at which nobody was known to wait for the answer. */
+	/** Consecutive polls that found no replica working on the response. */
 	#missedPolls = 0;
 
 	constructor(
 		response: ServerResponse,
-		{stream, sequence: place, about: requestId}: ResumedResponse,
+		{stream, sequence, about: requestId}: ResumedResponse,
 		options: ResumeFromReplicaOptions,
 	) {
 		const {shared, keepAliveMs} = options;
 		this.#stream = stream;
-		this.#lastEvent = place;
+		this.#lastEvent = sequence;
 		this.#requestId = requestId;
 		this.#shared = shared;
 		this.#connection = new SseStream(response, {
@@ -82,7 +81,7 @@ class ReplicaResponseStream {
 			this.#connection.send(messageOf(this.#stream, event));
 		}
 		if (end === undefined) return;
-		// The answer, which is the last event, was too long to be kept, or came while the store was away.
+		// The response, which is the last event, was too large to store, or the store was unavailable.
 		if (this.#lastEvent < end) this.#abandon();
 		else this.#end();
 	}
@@ -98,11 +97,13 @@ class ReplicaResponseStream {
 		this.#isPolling = false;
 	}
 
-	/** Whether there will be no answer: who would have answered is gone, or has done so when nobody could be told. */
-	async #isResponseLost({metadata: told, events, isPending: isAwaited}: StreamSnapshot): Promise<boolean> {
-		this.#missedPolls = isAwaited ? 0 : this.#missedPolls + 1;
+	/**
+	 * Whether no response will follow: its replica has exited, or it responded while the store was unavailable.
+	 */
+	async #isResponseLost({metadata, events, isPending}: StreamSnapshot): Promise<boolean> {
+		this.#missedPolls = isPending ? 0 : this.#missedPolls + 1;
 		if (this.#missedPolls >= MAX_MISSED_POLLS) return true;
-		return told !== undefined && events.length === 0 && this.#shared.isOrphaned(told);
+		return metadata !== undefined && events.length === 0 && this.#shared.isOrphaned(metadata);
 	}
 
 	#abandon(): void {
@@ -116,16 +117,13 @@ class ReplicaResponseStream {
 	}
 }
 
-const messageOf = (
-	stream: number,
-	{sequence: place, data}: StreamSnapshot['events'][number],
-): SseEventInit => ({
-	id: formatEventId(stream, place),
+const messageOf = (stream: number, {sequence, data}: StreamSnapshot['events'][number]): SseEventInit => ({
+	id: formatEventId(stream, sequence),
 	data,
 });
 
 const replicaGoneError = new BridgeError(
 	'ERR_UPSTREAM_UNREACHABLE',
-	'The replica of bridge that waited for this answer is gone, or could not hand it on; nobody knows how much of this was done.',
-	'Ask again if it may be done twice.',
+	'The replica of bridge that handled this request exited or could not store the response. The request may have been executed.',
+	'Send the request again if it may run twice.',
 );

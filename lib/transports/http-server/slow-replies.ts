@@ -1,12 +1,12 @@
 import {performance} from 'node:perf_hooks';
 import type {HttpReply} from './http-reply.js';
 
-/** After how long a client is to see a sign, by the method that it waits for; without it, never. */
+/** Returns the delay before the reply to a method becomes an event stream; undefined for no limit. */
 export type StreamDelay = (method: string | undefined) => number | undefined;
 
 /**
- * Begins the streams of replies that take long, so that their clients see that somebody is there, and can take up a stream
- * that breaks. One timer does for all: no reply waits more than twice as long as it should.
+ * Starts the event streams of slow replies, so that clients see a live connection and can resume it after a
+ * failure. All replies share one timer, so a stream starts after at most twice its delay.
  */
 export class SlowReplies {
 	readonly #replies: () => Iterable<HttpReply>;
@@ -18,7 +18,7 @@ export class SlowReplies {
 		this.#delayMs = delayMs;
 	}
 
-	/** To be called when there is a new reply. */
+	/** To be called for each new reply. */
 	watch({request}: HttpReply): void {
 		if (!this.#timer) this.#checkAfter(this.#delayMs(request.head.method));
 	}

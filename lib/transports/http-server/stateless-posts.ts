@@ -16,18 +16,18 @@ import {SlowReplies, type StreamDelay} from './slow-replies.js';
 type StatelessPostsOptions = {
 	readonly name: string;
 	readonly log: Log;
-	/** How long a client may wait for its answer without a sign of life; without it, as long as it takes. */
+	/** The delay before a reply without a response becomes an event stream [unlimited]. */
 	readonly streamDelayMs?: StreamDelay;
 	readonly keepAliveMs?: number;
-	/** All clients disconnected before any response could be delivered. */
+	/** Called when all clients have disconnected before any response was delivered. */
 	readonly onAbandoned?: () => void;
 };
 
-/** A request that is not answered, and what its client calls it. */
+/** A pending request, with the client's id of it. */
 type PendingPost = {
 	readonly reply: HttpReply;
 	readonly id: string;
-	/** The token that the client wants to hear of its progress under, as text. */
+	/** The client's progress token, as text. */
 	readonly token: string | undefined;
 };
 
@@ -35,8 +35,8 @@ const LISTEN_METHOD = 'subscriptions/listen';
 const TOKEN_PATH = ['params', '_meta', 'progressToken'] as const;
 
 /**
- * The requests of a client without sessions, each of which stands for itself. Its programs may count their requests as
- * they like: towards the server all have ids and tokens of their own.
+ * The independent requests of the stateless era. Ids of different clients may collide, so each request gets a
+ * unique id and progress token for the upstream.
  */
 export class StatelessPosts implements Endpoint {
 	readonly name: string;
@@ -49,13 +49,13 @@ export class StatelessPosts implements Endpoint {
 	readonly disconnected: Promise<void>;
 	readonly #options: StatelessPostsOptions;
 	readonly #valve = new Valve();
-	/** By the key that the request has towards the server. */
+	/** The pending requests, by their key at the upstream. */
 	readonly #pending = new SlotMap<string, PendingPost>();
 	readonly #slowReplies: SlowReplies;
 	#count = 0;
 	/** Whether a response was delivered. */
 	#hasDelivered = false;
-	#resolveGone: () => void = () => {};
+	#resolveDisconnected: () => void = () => {};
 
 	constructor(options: StatelessPostsOptions) {
 		this.#options = options;
@@ -63,7 +63,7 @@ export class StatelessPosts implements Endpoint {
 		const replies = (): HttpReply[] => [...this.#pending.values()].map(({reply}) => reply);
 		this.#slowReplies = new SlowReplies(replies, options.streamDelayMs);
 		this.disconnected = new Promise(resolve => {
-			this.#resolveGone = resolve;
+			this.#resolveDisconnected = resolve;
 		});
 	}
 
@@ -71,7 +71,7 @@ export class StatelessPosts implements Endpoint {
 		return this.#pending.size > 0;
 	}
 
-	get isHeldBack(): boolean {
+	get isBackpressured(): boolean {
 		return !this.#valve.isOpen;
 	}
 
@@ -107,7 +107,7 @@ export class StatelessPosts implements Endpoint {
 		const {log, name, keepAliveMs} = this.#options;
 		const noHeaders: Headers = {};
 		const onSlow = (unreadBytes: number): void =>
-			log.warn('sse.slow_client', `${name} does not read what it is sent; its stream was cut.`, {
+			log.warn('sse.slow_client', `${name} does not read its stream; it was disconnected.`, {
 				unreadBytes,
 			});
 		const reply = new HttpReply({
@@ -119,14 +119,14 @@ export class StatelessPosts implements Endpoint {
 			accepts,
 			request,
 			headers: () => noHeaders,
-			takesPriming: () => false,
+			acceptsPriming: () => false,
 			statusOf: message => statelessHttpStatus(request.head.method, message),
 		});
 		if (request.head.method === LISTEN_METHOD) reply.start();
 		return reply;
 	}
 
-	/** A client that closes its connection gives its request up. */
+	/** Cancels the request of a client that closes its connection. */
 	#onClientClosed(upstreamId: string): void {
 		if (!this.#pending.delete(upstreamId)) return;
 		const params = {requestId: JSON.parse(upstreamId), reason: 'the client closed the connection'};
@@ -142,10 +142,10 @@ export class StatelessPosts implements Endpoint {
 		const pending = this.#pending.get(key);
 		if (!pending) return;
 		this.#pending.delete(key);
-		const refusal = envelope.origin.errorReply;
-		// Whoever asks what there is must not take the state of a server for an answer about its era.
+		const {errorReply} = envelope.origin;
+		// A client that probes the era must not mistake an HTTP error, such as 503, for a missing method.
 		const isHidden =
-			pending.reply.request.head.method === 'server/discover' && refusal && refusal.status !== 401;
+			pending.reply.request.head.method === 'server/discover' && errorReply && errorReply.status !== 401;
 		pending.reply.complete(
 			isHidden ? Envelope.response(pending.id, 'error', envelope.body.error) : envelope.withId(pending.id),
 		);
@@ -167,8 +167,9 @@ export class StatelessPosts implements Endpoint {
 			listener.reply.send(withSubscription(envelope, listener.id));
 			return;
 		}
-		const {relatedRequestId: within} = envelope.origin;
-		const pending = within === undefined ? undefined : this.#pending.get(canonicalId(within));
+		const {relatedRequestId} = envelope.origin;
+		const pending =
+			relatedRequestId === undefined ? undefined : this.#pending.get(canonicalId(relatedRequestId));
 		const latest = [...this.#pending.values()].findLast(
 			({reply}) => reply.request.head.method !== LISTEN_METHOD,
 		);
@@ -179,7 +180,7 @@ export class StatelessPosts implements Endpoint {
 		for (const {reply} of this.#pending.values()) reply.rejectSessionClosed();
 		this.#pending.clear();
 		this.#slowReplies.stop();
-		this.#resolveGone();
+		this.#resolveDisconnected();
 	}
 
 	async close(): Promise<void> {
@@ -188,7 +189,7 @@ export class StatelessPosts implements Endpoint {
 	}
 }
 
-/** The message, about the stream as its client calls it. */
+/** Replaces the subscription id with the client's id of the stream. */
 function withSubscription(envelope: Envelope, id: string): Envelope {
 	const range = memberRange(envelope.bytes, 'params', '_meta', SUBSCRIPTION_ID);
 	return range ? envelope.withTextAt(range, id) : envelope;

@@ -10,20 +10,20 @@ import {type JsonObject, objectOf, toText} from '../../util/json.js';
 import {shortened} from '../../util/printable.js';
 import {memberRange} from '../../wire/member.js';
 
-/** The longest value that is compared with a header, in bytes: more than all headers of a request may have. */
+/** The longest value that is compared with a header, in bytes. The limit of all headers together is lower. */
 const MAX_COMPARED_BYTES = 65_536;
 
-/** Whether a message without a session is one of the era that has none. */
+/** Whether a message without a session id is of the stateless era. */
 export function isStatelessPost(envelope: Envelope, headers: IncomingHttpHeaders): boolean {
 	const {method, flaw} = envelope.head;
-	// Only now is it known that there is a body to look at.
+	// Without a flaw, the body can be parsed below.
 	if (method === undefined || flaw !== undefined) return false;
 	if (isStatelessMessage(envelope)) return true;
-	// A client that shakes hands may already name in a header what it hopes for.
+	// A client of the handshake era may send its preferred version in the header of initialize.
 	return headers['mcp-protocol-version'] === STATELESS && method !== 'initialize';
 }
 
-/** Why a request of that era is refused: headers and message have to say the same, for those who only read headers. */
+/** Validates a stateless request. Its headers must match the message: some proxies read only headers. */
 export function validateStatelessPost(
 	envelope: Envelope,
 	headers: IncomingHttpHeaders,
@@ -33,11 +33,11 @@ export function validateStatelessPost(
 	const {bytes} = envelope;
 	const meta = metaOf(bytes);
 	const version = meta[PROTOCOL_VERSION];
-	// First of all: of two versions that are not the same, one is not even meant.
+	// Checked first: with two different versions, it is unclear which rules apply.
 	if (id !== undefined && version !== undefined && headers['mcp-protocol-version'] !== version)
 		return headerMismatch(id, 'MCP-Protocol-Version', headers['mcp-protocol-version'], version);
-	const problem = id === undefined ? undefined : requestMetaError({_meta: meta});
-	if (problem) return badRequest(id, problem);
+	const metaError = id === undefined ? undefined : requestMetaError({_meta: meta});
+	if (metaError) return badRequest(id, metaError);
 	if (method === 'initialize')
 		return {status: 404, id, code: -32601, message: 'Method not found: initialize'};
 	if (headers['mcp-method'] !== method)
@@ -49,11 +49,11 @@ export function validateStatelessPost(
 	const isSame = typeof actual === 'string' && decodeHeader(actual) === expected;
 	if (!isSame) return headerMismatch(id, 'Mcp-Name', actual, expected);
 	if (method !== 'tools/call' || !parameters?.hasAny) return;
-	const disagreement = parameters.mismatch(envelope.body.params, headers);
-	return disagreement && headerMismatch(id, disagreement.header, disagreement.actual, disagreement.expected);
+	const mismatch = parameters.mismatch(envelope.body.params, headers);
+	return mismatch && headerMismatch(id, mismatch.header, mismatch.actual, mismatch.expected);
 }
 
-/** The members of `_meta` that every request has to have. The value of the second one does not matter here. */
+/** The required members of `_meta`. The content of the capabilities is not needed here. */
 function metaOf(bytes: Buffer): JsonObject {
 	const at = memberRange(bytes, 'params', '_meta');
 	if (!at) return {};
@@ -66,7 +66,7 @@ function metaOf(bytes: Buffer): JsonObject {
 	};
 }
 
-/** A value inside a message. Of one over the limit, its first characters: no header is equal to them. */
+/** A value inside a message. A value over the limit is shortened, so that it cannot equal a header. */
 function valueAt(bytes: Buffer, ...path: readonly string[]): unknown {
 	const at = memberRange(bytes, ...path);
 	if (!at) return;
@@ -85,7 +85,7 @@ function headerMismatch(
 	const found = actual === undefined ? `${header} is missing` : `${header} is ${toText(actual)}`;
 	return badRequest(id, {
 		code: -32020,
-		message: `Header mismatch: ${found}, and the message says ${toText(expected)}`,
+		message: `Header mismatch: ${found}, but the message contains ${toText(expected)}`,
 	});
 }
 

@@ -2,19 +2,19 @@ import type {Log} from '../../core/log.js';
 
 export type StreamLogContext = {readonly log: Log; readonly name: string};
 
-/** Tells of a client that does not read what it is sent. */
 export const logSlowClient =
 	({log, name}: StreamLogContext) =>
 	(unreadBytes: number): void =>
-		log.warn('sse.slow_client', `${name} does not read what it is sent; its stream was cut.`, {unreadBytes});
+		log.warn('sse.slow_client', `${name} does not read its stream; it was disconnected.`, {unreadBytes});
 
-/** Tells of a client that came back too late. */
+/** Logs a client that resumed a stream after some of its events were evicted. */
 export const logLostEvents = ({log, name}: StreamLogContext, stream: number): void =>
-	log.warn('sse.replay.lost', `${name} came back for a stream whose events are gone.`, {stream});
+	log.warn('sse.replay.lost', `${name} resumed a stream, but some of its events are no longer buffered.`, {
+		stream,
+	});
 
-/** Logs a client that disconnected before it received its session. */
 export const logUndelivered = ({log, name}: StreamLogContext): void =>
 	log.info(
 		'session.undelivered',
-		`${name} disconnected before it received the response to its initialize; its session was ended.`,
+		`${name} disconnected before it received the response to initialize; its session was ended.`,
 	);

@@ -1,10 +1,11 @@
 import type {ServerResponse} from 'node:http';
 
 /**
- * Calls back if the response that begins a session is not delivered: then the client has no session id.
+ * Calls back if the response to `initialize` is not delivered. The client has no session id then.
  *
- * A response is delivered when the kernel has all of it. A reset after that does not show that the client lacks it: load
- * balancers reset connections that they no longer need. `mayResume` returns whether the client can resume the stream.
+ * A response counts as delivered when the kernel has accepted all of it. A later reset does not prove a loss:
+ * load balancers reset connections that they no longer need. `canResume` returns whether the client can
+ * resume the stream.
  */
 export function onceUndelivered(
 	response: ServerResponse,

@@ -3,7 +3,9 @@ import {BridgeError} from '../../core/errors.js';
 import {type Environment, isOnPath} from './environment.js';
 import type {ChildExit} from './lifetime.js';
 
-/** The error of a child that exited. `said` is the end of its stderr, `withheld` a sentence about variables that it lacked. */
+/**
+ * The error of a child that exited. `withheld` is a sentence with the variables that the allow-list withheld.
+ */
 export function childExitedError(
 	name: string,
 	{code, signal, cause}: ChildExit,
@@ -11,16 +13,15 @@ export function childExitedError(
 	withheld: string,
 ): BridgeError {
 	const exitText = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
-	const event = cause === 'half-closed' ? `closed a pipe to bridge and was ended` : exitText;
+	const event = cause === 'half-closed' ? 'closed a pipe to bridge and was terminated' : exitText;
 	const remedy = `Fix the cause, then connect again. ${withheld}`.trimEnd();
 	const evidence = stderrTail === '' ? 'It wrote nothing to stderr.' : `The end of its stderr: ${stderrTail}`;
 	const details = {exitCode: code, signal, ...(withheld === '' ? {} : {withheld})};
 	return new BridgeError('ERR_CHILD_EXITED', `${name} ${event}.`, remedy, details, evidence);
 }
 
-/** The error of a command that could not be run. */
 export function spawnError(command: string, error: NodeJS.ErrnoException, env: Environment): BridgeError {
-	// The system also reports EACCES for a missing command when it may not search a folder of the PATH.
+	// Also EACCES for a missing command: exec reports it if a folder of the PATH is not searchable.
 	const isMissing =
 		error.code === 'ENOENT' ||
 		(error.code === 'EACCES' && basename(command) === command && !isOnPath(command, env));
@@ -33,8 +34,8 @@ export function spawnError(command: string, error: NodeJS.ErrnoException, env: E
 		reason ? 'ERR_COMMAND_UNUSABLE' : 'ERR_UPSTREAM_UNREACHABLE',
 		`${command} could not be started: ${reason ?? error.message}.`,
 		isMissing && command.includes(' ')
-			? 'It is run without a shell, so its arguments must be separate: bridge -- COMMAND ARG…, or args in a configuration.'
-			: 'Check the spelling and the PATH. The command is run without a shell.',
+			? 'Commands are run without a shell. Pass the arguments separately: bridge -- COMMAND ARG…, or args in a configuration.'
+			: 'Check the spelling and the PATH. Commands are run without a shell.',
 		{command},
 	);
 }

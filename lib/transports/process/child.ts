@@ -26,51 +26,53 @@ export type ChildOptions = {
 	readonly name: string;
 	readonly command: string;
 	readonly args?: readonly string[];
-	/** Variables beyond those that it inherits. */
+	/** Variables in addition to the inherited ones. */
 	readonly env?: Environment;
-	/** Those that it inherits [allowed]. */
+	/** The inherited variables [allowed]. */
 	readonly inherits?: InheritedVariables;
-	/** How a user passes a variable that the allow-list withholds, as a sentence. */
+	/** A sentence for users: how to pass a variable that the allow-list withholds. */
 	readonly passHint?: string;
-	/** The folder that it runs in; else this process's own. */
+	/** The working directory [that of this process]. */
 	readonly cwd?: string | undefined;
 	/**
-	 * Receives the stderr of the child in chunks; an empty chunk is the end. If it returns a promise, the next chunk is sent
-	 * after that resolves.
+	 * Receives the stderr of the child in chunks; an empty chunk is the end. After a call that returns a
+	 * promise, stderr is paused until that resolves.
 	 */
 	readonly onStderr: (chunk: Buffer) => Promise<void> | undefined | void;
 	readonly maxBytes?: number;
-	/** How long the child may take to end by itself once its input has ended, with what it still has to answer. */
+	/** How long the child may take to exit after its input has ended, including its pending responses. */
 	readonly graceMs?: number;
 };
 
 export type Child = Endpoint & {
-	/** Resolves when the child has ended; fails with a BridgeError when it could not be started. */
+	/** Resolves when the child has exited. Rejects with a BridgeError when it could not be started. */
 	readonly exited: Promise<ChildExit>;
-	/** Waits for it to end, now that its input does, and makes it end if it does not by the time `hurry` resolves. */
+	/** Waits for the exit after the end of the input. Terminates it after the grace period or `deadline`. */
 	finish(deadline?: Promise<unknown>): Promise<void>;
-	/** Ends it and all that it started at once. */
+	/** Kills the child and its descendants immediately. */
 	kill(): void;
 };
 
-/** With what comes after it, a client that closed its end sees everything gone within 5 s. */
+/** Together with the timeouts after it, all processes exit within 5 s after the client has closed stdin. */
 const GRACE_MS = 3000;
-/** Whoever closes a child in the midst of a conversation has no time for what it still has to say. */
+/** The grace period of `close`, which does not wait for pending responses. */
 const CLOSE_MS = 1000;
-/** How much of stderr is kept for the error that says why the child died. */
+/** The tail of stderr that is kept for the error of an exit. */
 const STDERR_TAIL_BYTES = 1000;
-/** A child that exits by then may have lacked a variable. A first start of `npx` installs the program first. */
+/**
+ * A child that exits within this time may lack a variable. A first start by `npx` includes the installation.
+ */
 const EARLY_MS = 30_000;
-/** How long stdout may stay open, silent, after its writer has ended. */
+/** How long an output that another process holds open may be silent after the exit before it is closed. */
 const SILENT_MS = 500;
 
-/** A server that runs as a child process and speaks on its stdin and stdout. All that it starts in turn ends with it. */
+/** Starts an upstream as a child process on stdin and stdout. Its descendants are terminated with it. */
 export function child(options: ChildOptions): Child {
 	const {name, command, args = [], env = {}, inherits, cwd, onStderr} = options;
 	const {maxBytes = MESSAGE_LIMIT, graceMs = GRACE_MS} = options;
 	const mark = createMark();
-	const visible = childEnvironment(env, inherits);
-	const childProcess = spawnMarked(command, args, {env: visible, cwd}, mark);
+	const childEnv = childEnvironment(env, inherits);
+	const childProcess = spawnMarked(command, args, {env: childEnv, cwd}, mark);
 	const withheldHint = createWithheldHint(options);
 	const lifetime = new ChildLifetime(childProcess, mark);
 	const [stdin, output, stderr] = childProcess.stdio as unknown as [Writable, Socket, Socket];
@@ -80,7 +82,7 @@ export function child(options: ChildOptions): Child {
 	stdin.on('error', () => lifetime.onHalfClosed());
 	stdout.once('end', () => lifetime.onHalfClosed());
 	const exited = lifetime.exited.catch(error => {
-		throw spawnError(command, error, visible);
+		throw spawnError(command, error, childEnv);
 	});
 	const drained = exited.then(
 		async () => {
@@ -88,7 +90,7 @@ export function child(options: ChildOptions): Child {
 		},
 		() => {},
 	);
-	/** Whether whoever listens has been told of the end. */
+	/** Resolves when the subscriber of `incoming` has received the end. */
 	let endDelivered: Promise<unknown> = Promise.resolve();
 	const settle = async (): Promise<void> => {
 		await drained;
@@ -100,7 +102,7 @@ export function child(options: ChildOptions): Child {
 		disconnected: drained,
 		incoming: new Observable(subscriber => {
 			const messages = fromReadable(stdout, origin.valve).pipe(frame(origin, {maxBytes}));
-			// How the child ended, and what it last said of it, is known only after its output ended.
+			// The exit and the last stderr lines are complete only after the outputs have ended.
 			endDelivered = Promise.all([forwardMessages(messages, subscriber), drained])
 				.then(() => exited)
 				.then(
@@ -108,7 +110,7 @@ export function child(options: ChildOptions): Child {
 						const stderrText = stderrTail();
 						endWith(
 							subscriber,
-							exit.cause === 'asked'
+							exit.cause === 'requested'
 								? undefined
 								: childExitedError(name, exit, stderrText, withheldHint(stderrText)),
 						);
@@ -122,7 +124,7 @@ export function child(options: ChildOptions): Child {
 		async close() {
 			stdin.end();
 			await lifetime.end(Math.min(graceMs, CLOSE_MS));
-			// Who was to hear its last words may never do so.
+			// The subscriber may never open its valve, so the wait is bounded.
 			await Promise.race([settle(), pause(CLOSE_MS)]);
 			stdout.destroy();
 			await drained;
@@ -138,21 +140,22 @@ const spawnMarked = (
 ) =>
 	spawn(command, [...args], {
 		stdio: ['pipe', 'pipe', 'pipe'],
-		// A group, and on POSIX systems a session, of its own: it can be ended whole, and hears no Ctrl-C meant for bridge.
+		// A separate process group (on POSIX a session): it can be signaled as a whole, and Ctrl-C does not
+		// reach it.
 		detached: true,
 		windowsHide: true,
 		...(cwd === undefined ? {} : {cwd}),
 		env: {...env, [MARK_VARIABLE]: inheritedMarks(mark)},
 	});
 
-/** A small program of the system's that starts nobody and ends with its input, like `cat`. */
+/** A small system program, such as `cat`: it starts no processes and exits when its input ends. */
 type HelperProcess = {
-	/** What it said first; its exit code, where it ended before; undefined where it could not be started. */
+	/** The first output; the exit code if it exits without output; undefined if it could not be started. */
 	readonly firstOutput: Promise<Buffer | number | undefined>;
 	readonly stdin: Writable;
 };
 
-/** Starts one. To look after it as after a server would cost more than it does. */
+/** Starts a helper without the supervision of a child, which would cost more than the helper itself. */
 export function startHelper(command: string, args: readonly string[]): HelperProcess {
 	const helperProcess = spawnMarked(command, args, {env: childEnvironment({}), cwd: undefined}, createMark());
 	const [stdin, stdout, stderr] = helperProcess.stdio as unknown as [Writable, Readable, Readable];
@@ -166,26 +169,22 @@ export function startHelper(command: string, args: readonly string[]): HelperPro
 	return {firstOutput, stdin};
 }
 
-/** Names the withheld variables in the error of a child that exits early; returns an empty text later on. */
-function createWithheldHint({
-	env = {},
-	inherits,
-	passHint: passWith,
-}: ChildOptions): (stderrText: string) => string {
+/** Describes the withheld variables for the error of an early exit. The text is empty after `EARLY_MS`. */
+function createWithheldHint({env = {}, inherits, passHint}: ChildOptions): (stderrText: string) => string {
 	const startedAt = performance.now();
 	return stderrText =>
-		inherits === 'all' || passWith === undefined || performance.now() - startedAt > EARLY_MS
+		inherits === 'all' || passHint === undefined || performance.now() - startedAt > EARLY_MS
 			? ''
-			: describeWithheld(env, {said: stderrText, remedy: passWith});
+			: describeWithheld(env, {stderrText, remedy: passHint});
 }
 
-/** Passes all messages on, but not the end. Resolves when that has come. */
+/** Forwards all messages, but not the end of the stream. Resolves at the end. */
 const forwardMessages = (messages: Observable<Envelope>, subscriber: Subscriber<Envelope>): Promise<void> =>
 	new Promise(resolve => {
 		subscriber.add(messages.subscribe(new WithoutEnd(subscriber, resolve)));
 	});
 
-/** A class of RxJS's own kind, for the same reason as a stage's step. */
+/** A Subscriber and not an observer, which would cost three more calls per message. */
 class WithoutEnd extends Subscriber<Envelope> {
 	readonly #next: Subscriber<Envelope>;
 	readonly #onEnd: () => void;
@@ -212,7 +211,9 @@ class WithoutEnd extends Subscriber<Envelope> {
 const endWith = (subscriber: Subscriber<Envelope>, error?: unknown): void =>
 	error === undefined ? subscriber.complete() : subscriber.error(error);
 
-/** Lets go of an output that somebody else holds open. What is on its way still arrives, however slow its reader is. */
+/**
+ * Closes an output that another process holds open, once it is silent. Data under backpressure still arrives.
+ */
 async function closeWhenSilent(output: Socket, valve?: Valve): Promise<void> {
 	const closed = new Promise(resolve => output.once('close', resolve));
 	for (let bytesRead = -1; !output.readableEnded && !output.destroyed; ) {
@@ -222,7 +223,7 @@ async function closeWhenSilent(output: Socket, valve?: Valve): Promise<void> {
 	}
 }
 
-/** Passes stderr on, and remembers the end of it. */
+/** Forwards stderr. Returns a function for its redacted tail. */
 function collectStderrTail(stderr: Readable, forward: ChildOptions['onStderr']): () => string {
 	let tail: Buffer = Buffer.alloc(0);
 	stderr.on('data', (chunk: Buffer) => {

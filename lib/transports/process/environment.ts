@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import {delimiter, join} from 'node:path';
 import process from 'node:process';
 
-/** The allow-list: variables that programs need to run, and none that tends to be secret. */
+/** The allow-list: variables that programs need to run and that rarely hold secrets. */
 const allowedVariables = new Set([
 	'PATH',
 	'HOME',
@@ -25,7 +25,7 @@ const allowedVariables = new Set([
 	'SSL_CERT_FILE',
 	'SSL_CERT_DIR',
 	'NODE_EXTRA_CA_CERTS',
-	// Windows does not start programs without these.
+	// Required on Windows.
 	'APPDATA',
 	'LOCALAPPDATA',
 	'COMSPEC',
@@ -42,7 +42,9 @@ const allowedVariables = new Set([
 
 export type Environment = {readonly [name: string]: string};
 
-/** The variables of this process that a child inherits: all but those of bridge itself, or the allow-list. */
+/**
+ * The variables of this process that a child inherits: all except those of bridge itself, or the allow-list.
+ */
 export type InheritedVariables = 'all' | 'allowed';
 
 const isAllowed = (name: string): boolean => {
@@ -50,10 +52,10 @@ const isAllowed = (name: string): boolean => {
 	return allowedVariables.has(key) || key.startsWith('LC_');
 };
 
-/** Settings and tokens of bridge itself. A child gets its own owner mark. */
+/** Settings and tokens of bridge itself. A child gets its own process mark. */
 const isBridgeVariable = (name: string): boolean => name.toUpperCase().startsWith('BRIDGE_');
 
-/** The environment of a child: the variables that it inherits, and those configured for it. */
+/** The environment of a child: the inherited variables and those configured for it. */
 export function childEnvironment(
 	configured: Environment,
 	inherited: InheritedVariables = 'allowed',
@@ -66,21 +68,23 @@ export function childEnvironment(
 	return {...environment, ...configured};
 }
 
-/** Names in one error. */
+/** The maximum number of names in one error. */
 const MAX_NAMES = 20;
 const NAME = /^[A-Z_][A-Z0-9_]{0,63}$/i;
-/** Names of variables that programs often need. */
+/** Names of variables that are likely to be credentials or addresses. */
 const CREDENTIAL = /TOKEN|KEY|SECRET|PASS|AUTH|CREDENTIAL|URL|DSN/i;
 /** Variables that shells set for themselves. */
 const shellVariables: ReadonlySet<string> = new Set(['_', 'OLDPWD', 'SHLVL']);
 
 /**
- * A sentence with the names of the variables that the allow-list withholds from a child; empty if there are none. Names
- * that `said` contains come first, since a program that needs a variable usually names it; then those of credentials.
+ * A sentence with the names of the variables that the allow-list withholds from a child. Empty if none are.
+ *
+ * Names that occur in `stderrText` come first, since a program usually names a variable that it misses.
+ * Likely credentials are second.
  */
 export function describeWithheld(
 	configured: Environment,
-	{said: stderrText, remedy}: {readonly said: string; readonly remedy: string},
+	{stderrText, remedy}: {readonly stderrText: string; readonly remedy: string},
 	own: NodeJS.ProcessEnv = process.env,
 ): string {
 	const names = Object.keys(own)
@@ -102,10 +106,9 @@ export function describeWithheld(
 	return `bridge did not pass these environment variables to it: ${list}. ${remedy}`;
 }
 
-/** How to pass a withheld variable to a service. */
 export const passVariableHint = (service: string): string =>
 	`Pass one with env in its configuration: servers.${service}.env: { NAME: "\${NAME}" }.`;
 
-/** Whether a folder of the PATH has the command, as far as this user may search them. */
+/** Whether a folder of the PATH contains the command. Folders that this user may not search are skipped. */
 export const isOnPath = (command: string, {PATH = ''}: {readonly PATH?: string}): boolean =>
 	PATH.split(delimiter).some(folder => existsSync(join(folder, command)));

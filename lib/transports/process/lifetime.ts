@@ -13,41 +13,40 @@ import {
 } from '../../util/process-tree.js';
 import {readProcesses} from './process-list.js';
 
-/** How a child ended. */
 export type ChildExit = {
 	readonly code: number | null;
 	readonly signal: NodeJS.Signals | null;
-	/** Whether it ended by itself, was asked to by bridge, or was ended since it had closed a pipe and lived on. */
-	readonly cause: 'itself' | 'asked' | 'half-closed';
+	/** Whether it exited by itself, on request of bridge, or was terminated because it had closed a pipe. */
+	readonly cause: 'itself' | 'requested' | 'half-closed';
 };
 
-/** A child that closed one of its pipes may be about to end. It is taken for dead when it has not by then. */
+/** How long a child that closed one of its pipes may take to exit before it is terminated. */
 const HALF_CLOSED_MS = 500;
-/** How long what a child leaves behind has to end by itself. */
+/** How long descendants may outlive the child before they are killed. */
 const DESCENDANTS_MS = 500;
 const POLL_MS = 20;
-/** How long a child that was told by SIGTERM has to put things in order. */
+/** How long a child may take to exit after SIGTERM. */
 const TERM_MS = 1000;
-/** Who is not gone after so many is not to be had: a process in the midst of a system call that never ends, say. */
+/** Rounds of SIGKILL before bridge gives up, for example on a process in an uninterruptible system call. */
 const MAX_KILLS = 50;
-/** So often it is looked again whose a process is that does not tell. */
+/** Checks before bridge gives up on processes whose marks cannot be read. */
 const MAX_UNSURE_CHECKS = 100;
 
-/** The children that must not outlive this process, however it ends, with their marks. */
+/** The marks of running children, by process id. All are killed when this process exits. */
 const liveChildren = new Map<number, string>();
 process.on('exit', () => {
 	const others = liveChildren.size > 0 ? youngerProcesses() : [];
 	for (const [leader, mark] of liveChildren) signalTree(leader, mark, 'SIGKILL', others);
 });
 
-/** The life of a child, which leads a process group, and of all that it starts. */
+/** Supervises a child, which leads a process group, and all its descendants. */
 export class ChildLifetime {
-	/** Resolves when the child itself has ended, what it left behind too; fails when it could not be started. */
+	/** Resolves when the child and its descendants have exited. Rejects when the child could not be started. */
 	readonly exited: Promise<ChildExit>;
 	readonly #pid: number | undefined;
 	readonly #mark: string;
 	#cause: ChildExit['cause'] = 'itself';
-	/** Whether it has been told to end, and may close its pipes on the way. */
+	/** Whether `end` was called. From then on the child may close its pipes. */
 	#isEnding = false;
 
 	constructor(childProcess: ChildProcess, mark: string) {
@@ -61,34 +60,31 @@ export class ChildLifetime {
 				void this.#endDescendants().then(() => resolve(exit));
 			});
 		});
-		// Whoever cares asks for it; nobody has to.
+		// Prevents an unhandled rejection if no caller awaits `exited`.
 		this.exited.catch(() => {});
 	}
 
-	/** To be told when the child closed a pipe. */
+	/** To be called when the child has closed a pipe. */
 	async onHalfClosed(): Promise<void> {
 		if ((await this.#endsWithin(HALF_CLOSED_MS)) || this.#isEnding) return;
 		this.#signal('SIGTERM', 'half-closed');
 		if (!(await this.#endsWithin(HALF_CLOSED_MS))) this.#signal('SIGKILL', 'half-closed');
 	}
 
-	/**
-	 * Waits for a child that was told to end by closing its input, and makes it end if it does not in time. `hurry`
-	 * resolves when there is no more time.
-	 */
+	/** Waits for the exit of a child whose input was closed. Terminates it after `graceMs` or `deadline`. */
 	async end(graceMs: number, deadline: Promise<unknown> = new Promise(() => {})): Promise<void> {
 		this.#isEnding = true;
 		const isDeadlineOver = deadline.then(() => false);
 		if (await Promise.race([this.#endsWithin(graceMs), isDeadlineOver])) return;
-		this.#signal('SIGTERM', 'asked');
+		this.#signal('SIGTERM', 'requested');
 		if (await this.#endsWithin(TERM_MS)) return;
 		this.kill();
 		await this.#endsWithin(TERM_MS);
 	}
 
-	/** Ends it, and all that it started, at once. */
+	/** Kills the child and its descendants. */
 	kill(): void {
-		this.#signal('SIGKILL', 'asked');
+		this.#signal('SIGKILL', 'requested');
 	}
 
 	#signal(signal: NodeJS.Signals, cause: ChildExit['cause']): void {
@@ -97,7 +93,7 @@ export class ChildLifetime {
 		void this.#signalAll(this.#pid, signal);
 	}
 
-	/** Signals the group at once, and processes that left it when they are known. */
+	/** Signals the group immediately, and processes that left the group once the process list is read. */
 	async #signalAll(pid: number, signal: NodeJS.Signals): Promise<void> {
 		sendSignal(-pid, signal);
 		signalMarked(pid, this.#mark, signal, await readProcesses());
@@ -111,21 +107,21 @@ export class ChildLifetime {
 		return Promise.race([ended, pause(ms).then(() => false)]);
 	}
 
-	/** What a wrapper leaves behind, the real server for one, ends with the wrapper. */
+	/** Terminates processes that outlive the child, such as the real server behind a wrapper script. */
 	async #endDescendants(): Promise<void> {
 		if (this.#pid === undefined) return;
 		const startedAt = performance.now();
 		if (isTreeAlive(this.#pid, this.#mark, await readProcesses()))
 			await this.#signalAll(this.#pid, 'SIGTERM');
-		// Who is started later is started by somebody who is known by then.
+		// A process that is started later has a parent that is tracked already.
 		const endedAt = uptimeTicks();
-		// Counted, not timed: on a busy machine all the time may be over before the first look.
+		// Bounded by counts, not by time: on a busy machine a timeout could expire before the first check.
 		for (
 			let kills = 0, unsureChecks = 0, goneChecks = 0;
 			kills < MAX_KILLS && unsureChecks < MAX_UNSURE_CHECKS;
 		) {
 			const state = treeState(this.#pid, this.#mark, endedAt, await readProcesses());
-			// Twice, as somebody may have been unknown when marks were looked for, and known again right after.
+			// Checked twice: a process without a readable mark at the first check may have one right after it.
 			goneChecks = state === 'gone' ? goneChecks + 1 : 0;
 			if (goneChecks === 2) break;
 			if (state !== 'alive') unsureChecks++;

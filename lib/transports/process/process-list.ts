@@ -2,15 +2,17 @@ import {performance} from 'node:perf_hooks';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {type ProcessInfo, youngerProcesses} from '../../util/process-tree.js';
 
-/** Reading the list of processes blocks the event loop. For each millisecond of it, this many milliseconds are kept free. */
+/**
+ * Milliseconds between reads, per millisecond that the last read of the process list blocked the event loop.
+ */
 const IDLE_FACTOR = 10;
 
 let pendingRead: Promise<ProcessInfo[]> | undefined;
 let nextReadAt = 0;
 
 /**
- * The processes that this one may have started, read after the call. One read serves all callers that wait: many children
- * that exit at once, as in a storm of sessions, take no more of the event loop than a few.
+ * Returns the processes that this one may have started, read after the call. All pending callers share one
+ * read, so that many children that exit together do not block the event loop.
  */
 export function readProcesses(): Promise<ProcessInfo[]> {
 	pendingRead ??= readSoon();

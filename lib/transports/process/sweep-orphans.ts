@@ -7,8 +7,10 @@ const GRACE_MS = 1000;
 const POLL_MS = 20;
 
 /**
- * Ends what a killed bridge left running: servers that ignore the end of their input. It waits a little, so as not to be
- * in the way of the first messages; the result makes sure that it was done.
+ * Terminates children that a killed bridge left running: servers that ignore the end of their input.
+ *
+ * The sweep is delayed so that it does not slow down the first messages. The returned function runs it now,
+ * unless it has run already.
  */
 export function sweepOrphans(log: Log): () => Promise<void> {
 	let done: Promise<void> | undefined;
@@ -26,15 +28,17 @@ export function sweepOrphans(log: Log): () => Promise<void> {
 async function endOrphans(log: Log): Promise<void> {
 	const pids = findOrphans();
 	if (pids.length === 0) return;
-	const sentence = 'A bridge that was killed had left these processes running; they are ended now.';
-	log.warn('child.orphans', sentence, {pids: pids});
+	const text = 'A killed bridge left these processes running; they are being terminated.';
+	log.warn('child.orphans', text, {pids});
 	for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
 		for (const pid of findOrphans()) sendSignal(pid, signal);
 		if (await haveExited()) return;
 	}
 }
 
-/** Whether no orphan is left within the grace period. A killed process exists until the system schedules it. */
+/**
+ * Resolves to whether all orphans exit in the grace period. A killed process exists until it is scheduled.
+ */
 async function haveExited(): Promise<boolean> {
 	for (const startedAt = performance.now(); performance.now() - startedAt < GRACE_MS; await sleep(POLL_MS))
 		if (findOrphans().length === 0) return true;

@@ -23,15 +23,17 @@ import {
 export type SseClientOptions = {
 	readonly name: string;
 	readonly url: URL;
-	/** What every request to the server is sent with. */
+	/** Headers for every request. */
 	readonly headers?: () => Headers;
 	readonly log: Log;
 	readonly maxBytes?: number;
 };
 
 /**
- * A server that speaks HTTP+SSE of 2024-11-05: it says where messages are to be posted in the first event of a stream, and
- * answers in those that follow. What is said before that waits.
+ * Connects to an upstream over HTTP+SSE (2024-11-05).
+ *
+ * The first event of the GET stream is the address for POSTs; the events after it are messages. Outgoing
+ * messages are queued until that address is known.
  */
 export function sseClient(options: SseClientOptions): Endpoint {
 	const client = new SseClient(options);
@@ -39,31 +41,31 @@ export function sseClient(options: SseClientOptions): Endpoint {
 		name: options.name,
 		incoming: new Observable(subscriber => client.start(subscriber)),
 		outgoing: {next: envelope => client.send(envelope), error: () => {}, complete: () => {}},
-		disconnected: client.gone,
+		disconnected: client.closed,
 		close: async () => client.close(),
 	};
 }
 
 class SseClient {
-	readonly gone: Promise<void>;
+	readonly closed: Promise<void>;
 	readonly #options: SseClientOptions;
 	readonly #origin: MessageOrigin;
 	readonly #parser: SseParser;
-	/** What has not been posted yet. One message is posted after the other, since they would overtake each other else. */
+	/** Messages that are not posted yet. They are posted one at a time, to keep their order. */
 	readonly #queued = new QueuedMessages();
-	/** The foremost of them. */
+	/** Messages drained from the queue, to be posted before the rest of it. */
 	#batch: Envelope[] = [];
 	#subscriber: Subscriber<Envelope> | undefined;
-	/** Where messages are posted, as soon as the server has said so. */
 	/** The address of the stream, after redirects. */
 	#streamUrl: URL;
+	/** The address for POSTs, from the endpoint event. */
 	#postUrl: URL | undefined;
 	#isPosting = false;
 	readonly #backpressure: BodyBackpressure;
 	#isOver = false;
 	#abortStream: AbortRequest = () => {};
 	#abortPost: AbortRequest = () => {};
-	#resolveGone: () => void = () => {};
+	#resolveClosed: () => void = () => {};
 
 	constructor(options: SseClientOptions) {
 		this.#options = options;
@@ -75,8 +77,8 @@ class SseClient {
 			tooLarge: (start, oversized) =>
 				this.#subscriber?.next(Envelope.tooLarge(start, oversized, this.#origin)),
 		});
-		this.gone = new Promise(resolve => {
-			this.#resolveGone = resolve;
+		this.closed = new Promise(resolve => {
+			this.#resolveClosed = resolve;
 		});
 	}
 
@@ -114,17 +116,19 @@ class SseClient {
 		if (status !== 200)
 			return this.#readHttpError(status, headers, failure => this.#endWithHttpError(failure));
 		if (!type.startsWith('text/event-stream'))
-			this.#end(this.#unreachable(`it responded with ${type || 'no Content-Type'} instead of events`));
+			this.#end(
+				this.#unreachable(`it responded with ${type || 'no Content-Type'} instead of text/event-stream`),
+			);
 		return {
 			onData: (chunk, controller) => {
 				this.#parser.push(chunk);
 				this.#backpressure.apply(controller);
 			},
-			onEnd: () => this.#end(this.#unreachable('its stream of events ended')),
+			onEnd: () => this.#end(this.#unreachable('its event stream ended')),
 		};
 	}
 
-	/** The stream was refused, and with it all that waits. */
+	/** Fails all queued messages: the upstream rejected the stream. */
 	#endWithHttpError(failure: UpstreamHttpError): void {
 		for (const envelope of this.#queued.drain()) this.#fail(envelope, failure);
 		this.#end(failure.error);
@@ -133,8 +137,8 @@ class SseClient {
 	#onEvent({event = 'message', line, data}: SseEvent): void {
 		if (event === 'endpoint') this.#onEndpoint(String(data));
 		else if (event !== 'message') {
-			const sentence = `${this.#options.name} sent an event that is no message; it was dropped.`;
-			this.#options.log.debug('sse.other_event', sentence);
+			const text = `${this.#options.name} sent an SSE event that is not a message; it was dropped.`;
+			this.#options.log.debug('sse.other_event', text);
 		} else if (line.length > 1) this.#subscriber?.next(messageIn(line, data, this.#origin));
 	}
 
@@ -142,8 +146,8 @@ class SseClient {
 		const {name, log} = this.#options;
 		const url = this.#streamUrl;
 		if (this.#postUrl) {
-			const sentence = `${name} sent another endpoint event; it was ignored.`;
-			warnRateLimited(log, 'sse.second_endpoint', sentence, {}, name);
+			const text = `${name} sent another endpoint event; it was ignored.`;
+			warnRateLimited(log, 'sse.second_endpoint', text, {}, name);
 			return;
 		}
 		const target = URL.canParse(address, url.href) ? new URL(address, url) : undefined;
@@ -177,7 +181,7 @@ class SseClient {
 			onResponse: (status, headers) => {
 				isAccepted = status < 300;
 				if (isAccepted) {
-					// Whatever the rest of it is, and however long it takes.
+					// Does not wait for the end of the body, which is ignored.
 					done();
 					return {onData: () => {}, onEnd: () => {}};
 				}
@@ -196,7 +200,7 @@ class SseClient {
 		});
 	}
 
-	/** Tells whoever sent a message that it did not arrive. */
+	/** Replies to a request that could not be posted with an error; logs any other message. */
 	#fail(envelope: Envelope, failure: Pick<UpstreamHttpError, 'error'> & Partial<UpstreamHttpError>): void {
 		const {name, log} = this.#options;
 		const response = failedRequestResponse(envelope, name, failure);
@@ -204,11 +208,11 @@ class SseClient {
 		else
 			log.warn(
 				'http.not_taken',
-				`${name} did not take ${envelope.head.method ?? 'an answer'}: ${failure.error.message}`,
+				`${name} did not accept ${envelope.head.method ?? 'a response'}: ${failure.error.message}`,
 			);
 	}
 
-	/** Reads the body of a refusal, as much of it as is of use. */
+	/** Reads the body of an HTTP error response, up to the limit. */
 	#readHttpError(
 		status: number,
 		headers: IncomingHttpHeaders,
@@ -240,7 +244,7 @@ class SseClient {
 		this.#queued.drain();
 		if (error) this.#subscriber?.error(error);
 		else this.#subscriber?.complete();
-		this.#resolveGone();
+		this.#resolveClosed();
 	}
 
 	#unreachable(reason: string): BridgeError {
@@ -248,18 +252,18 @@ class SseClient {
 		return new BridgeError(
 			'ERR_UPSTREAM_UNREACHABLE',
 			`${name} cannot be reached: ${reason}.`,
-			'Check the address, and that the server runs.',
+			'Check the address and that the server is running.',
 		);
 	}
 }
 
-/** An event mostly is one line, which is what a message is. */
+/** Returns the message of an event. Data of one line, the usual case, is not copied. */
 const messageIn = (line: Buffer, data: Buffer, origin: MessageOrigin): Envelope =>
 	line.indexOf('\n') === data.length ? Envelope.received(line, origin) : envelopeFromMessage(data, origin);
 
 const otherOriginError = (name: string): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_INVALID',
-		`${name} wants messages to be posted to another host than its own.`,
-		'That would tell them, and the credentials with them, to somebody else. Tell whoever makes that server.',
+		`${name} sent an endpoint event with an address on another origin; it was rejected.`,
+		'Posting there would send messages and credentials to a third party. Report this to the author of the server.',
 	);

@@ -12,21 +12,23 @@ import {SseStream} from './sse-stream.js';
 
 export type SseSessionOptions = {
 	readonly name: string;
-	/** Where the client is to post its messages: the id of the session is added as a parameter. */
+	/** The path for POSTs, to which `sessionId` is added as a query parameter. */
 	readonly path: string;
 	readonly log: Log;
-	/** The id of the session. */
+	/** The id of the session [a random UUID]. */
 	readonly id?: string;
 	readonly keepAliveMs?: number;
 	readonly maxUnreadBytes?: number;
 };
 
-/** How long a client has to read the last that it is sent. */
+/** How long a client may take to read the end of the stream. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /**
- * A client that speaks HTTP+SSE of 2024-11-05: it hears messages as events of one long answer to a GET, and says its own
- * by POST. Whoever serves HTTP hands both in, and answers a POST with 202.
+ * The session of a client that uses HTTP+SSE (2024-11-05). The client receives messages as events of one GET
+ * response and sends its own by POST.
+ *
+ * The HTTP server passes in the GET response and the body of each POST, and responds to a POST with 202.
  */
 export class SseSession implements Endpoint {
 	readonly id: string;
@@ -34,13 +36,13 @@ export class SseSession implements Endpoint {
 	readonly incoming: Observable<Envelope>;
 	readonly outgoing: Observer<Envelope>;
 	readonly disconnected: Promise<void>;
-	/** Shut while no more can be taken: no POST of this session is to be read then. */
+	/** Shut under backpressure. The HTTP server must not read POSTs of this session then. */
 	readonly valve = new Valve();
 	readonly #log: Log;
 	readonly #stream: SseStream;
 	readonly #incomingBuffer = new IncomingBuffer();
 
-	/** Takes the answer to the GET, whose head is not written yet. */
+	/** `response` is that of the GET. Its headers must not be sent yet. */
 	constructor(response: ServerResponse, options: SseSessionOptions) {
 		const {name, path, log, id = randomUUID(), ...rest} = options;
 		this.id = id;
@@ -59,7 +61,7 @@ export class SseSession implements Endpoint {
 		};
 	}
 
-	/** Takes the body of a POST, with its headers. */
+	/** Accepts the body and headers of a POST. */
 	receive(body: Buffer, headers: Headers): void {
 		const origin: MessageOrigin = {name: this.name, valve: this.valve, headers};
 		this.#incomingBuffer.next(envelopeFromMessage(body, origin));
@@ -67,7 +69,7 @@ export class SseSession implements Endpoint {
 
 	async close(): Promise<void> {
 		this.#stream.end();
-		// Who does not read is not waited for any longer.
+		// A client that does not read must not delay the close.
 		await Promise.race([this.disconnected, pause(CLOSE_TIMEOUT_MS)]);
 		this.#stream.destroy();
 		await this.disconnected;
@@ -75,11 +77,11 @@ export class SseSession implements Endpoint {
 
 	#send({bytes, origin}: Envelope): void {
 		if (this.#stream.send({event: 'message', data: bytes}, origin.valve)) return;
-		this.#log.warn('sse.client_gone', `${this.name} is gone; a message for it was dropped.`);
+		this.#log.warn('sse.client_gone', `${this.name} is disconnected; a message for it was dropped.`);
 	}
 
 	#logSlowClient(unreadBytes: number): void {
-		const sentence = `${this.name} did not read what it was sent, so it was cut off.`;
-		this.#log.warn('sse.slow_client', sentence, {unreadBytes});
+		const text = `${this.name} does not read its stream; it was disconnected.`;
+		this.#log.warn('sse.slow_client', text, {unreadBytes});
 	}
 }

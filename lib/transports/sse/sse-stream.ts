@@ -8,13 +8,12 @@ import {formatSseEvent, type SseEventInit} from '../../wire/sse.js';
 import {writeSoon} from '../stdio/message-streams.js';
 
 export type SseStreamOptions = {
-	/** Headers beyond those that every such stream has. */
+	/** Headers in addition to those of every SSE response. */
 	readonly headers?: Headers;
-	/** How long the stream may be silent: routers and clients take it for dead after a minute or so. */
+	/** Interval of keep-alive comments. Routers and clients time out idle streams after about a minute. */
 	readonly keepAliveMs?: number;
-	/** So much may wait for a client that does not read. It is cut off when there is more to come. */
+	/** A client with more unread bytes than this is disconnected at the next event. */
 	readonly maxUnreadBytes?: number;
-	/** Told when that happens. */
 	readonly onSlow?: (unreadBytes: number) => void;
 };
 
@@ -26,15 +25,15 @@ const commonHeaders: Headers = {
 	'x-accel-buffering': 'no',
 };
 
-/** One response that is a stream of server-sent events. */
+/** An HTTP response that is a stream of server-sent events. */
 export class SseStream {
-	/** Resolves when the client is gone, or has been sent the last of it. */
+	/** Resolves when the response is closed: by the client, or after its end was sent. */
 	readonly closed: Promise<void>;
 	readonly #response: ServerResponse;
 	readonly #options: SseStreamOptions;
 	readonly #keepAlive: NodeJS.Timeout;
 	readonly #shutValves = new ShutValves();
-	/** What the present chunk has brought so far, and whose messages those are. */
+	/** The events of the current chunk, and the valves of their origins. */
 	#batch: Buffer[] = [];
 	readonly #origins = new Set<Valve>();
 	#isIdle = true;
@@ -44,7 +43,7 @@ export class SseStream {
 		this.#options = options;
 		this.#keepAlive = setInterval(() => this.#sendKeepAlive(), options.keepAliveMs ?? KEEP_ALIVE_MS).unref();
 		response.writeHead(200, {...commonHeaders, ...options.headers}).flushHeaders();
-		// Errors are followed by the close, which is all that counts.
+		// `close` follows every error.
 		response.on('error', () => {}).on('drain', () => this.#shutValves.release());
 		this.closed = new Promise(resolve => {
 			const close = (): void => {
@@ -57,19 +56,17 @@ export class SseStream {
 		});
 	}
 
-	/** Whether events can be sent still. */
 	get isOpen(): boolean {
 		return !this.#response.writableEnded && !this.#response.destroyed;
 	}
 
-	/** How much waits for the client to read it. */
 	get unreadBytes(): number {
 		return this.#response.writableLength;
 	}
 
 	/**
-	 * Sends an event; what one chunk brings goes out together. `origin` is shut while the client takes no more. Returns
-	 * whether the event was taken: it is not when the client is gone.
+	 * Sends an event. The events of one chunk are written together. `origin` is shut while the response is
+	 * over its high-water mark. Returns whether the event was accepted: false after a disconnect.
 	 */
 	send(message: SseEventInit, origin?: Valve): boolean {
 		if (!this.isOpen || this.#disconnectIfSlow()) return false;
@@ -79,16 +76,15 @@ export class SseStream {
 		return true;
 	}
 
-	/** Ends the stream, with all that was sent, and with when to come back if the client is to. */
+	/** Ends the stream after all queued events. With `retryMs`, the client reconnects after that time. */
 	end(retryMs?: number): void {
 		this.#flush();
 		clearInterval(this.#keepAlive);
-		// Without data it is no event, and nothing that a client has to understand.
+		// A `retry` field without data does not dispatch an event.
 		if (retryMs !== undefined && this.isOpen) this.#response.write(`retry: ${retryMs}\n\n`);
 		this.#response.end();
 	}
 
-	/** Cuts the client off. */
 	destroy(): void {
 		this.#response.destroy();
 	}
@@ -98,7 +94,7 @@ export class SseStream {
 		this.#batch = [];
 		if (batch.length > 0 && this.isOpen) {
 			this.#isIdle = false;
-			// Not corked: a response that was may never say that it has room again.
+			// Not corked: a response that was corked may never emit `drain`.
 			const isWritable = this.#response.write(batch.length === 1 ? batch[0] : Buffer.concat(batch));
 			if (!isWritable) for (const origin of this.#origins) this.#shutValves.shut(origin);
 			trackUnreadResponse(this.#response);
@@ -115,7 +111,7 @@ export class SseStream {
 		return true;
 	}
 
-	/** Says something that is nothing, unless the client has something to read. */
+	/** Sends a comment, unless an event was sent since the last check or the client has unread data. */
 	#sendKeepAlive(): void {
 		const isSilent = this.#isIdle && this.isOpen && !this.#response.writableNeedDrain;
 		if (isSilent) this.#response.write(KEEP_ALIVE_COMMENT);

@@ -6,7 +6,7 @@ import type {Valve} from '../../core/valve.js';
 import {ChunkQueue} from '../../util/chunk-queue.js';
 import type {Framing} from '../../wire/framing.js';
 
-/** Writes that wait for the end of the chunk that caused them. */
+/** Writes that are deferred to the end of the current chunk. */
 const pendingWrites: Array<() => void> = [];
 let isInChunk = false;
 
@@ -16,24 +16,26 @@ function flushWrites(): void {
 }
 
 /**
- * Has a write done when the present chunk is dealt with, or, where there is none, when all has been read that is there to be
- * read now: what many connections say at a time goes to their server together.
+ * Defers a write to the end of the current chunk. Outside of a chunk, defers it with `setImmediate`, so that
+ * messages from many connections are written together.
  */
 export function writeSoon(write: () => void): void {
 	if (!isInChunk && pendingWrites.length === 0) setImmediate(flushWrites);
 	pendingWrites.push(write);
 }
 
-/** So many messages go out together at most: with more of them the one side would rest while the other works. */
+/**
+ * The maximum number of messages per write. With larger batches, one side would idle while the other works.
+ */
 const MAX_BATCH_MESSAGES = 16;
 
 const READ_MORE_MS = 500;
 const MAX_READ_AHEAD_FACTOR = 4;
 
 /**
- * Bytes from a stream, which is left unread while the valve is shut.
+ * Emits the chunks of a stream, which is not read while the valve is shut.
  *
- * With `lookAheadBytes`, so much is read all the same, and kept: only who reads gets to know that the stream has ended.
+ * With `readAheadBytes`, up to that many bytes are read and queued anyway: only a read can detect the end.
  */
 export function fromReadable(readable: Readable, valve: Valve, readAheadBytes = 0): Observable<Buffer> {
 	return new Observable(subscriber => {
@@ -70,7 +72,7 @@ export function fromReadable(readable: Readable, valve: Valve, readAheadBytes = 
 			queue.add(chunk);
 			if (queue.bytes < readAheadBytes) return;
 			readable.pause();
-			// Now and then one more, up to a limit: whoever died in the middle of writing has left less than that behind.
+			// Reads another chunk from time to time. A writer that died in a write has left less than the limit.
 			if (queue.bytes < MAX_READ_AHEAD_FACTOR * readAheadBytes)
 				readMoreTimer = setTimeout(() => readable.resume(), READ_MORE_MS).unref();
 		};
@@ -88,21 +90,20 @@ export function fromReadable(readable: Readable, valve: Valve, readAheadBytes = 
 }
 
 /**
- * Writes messages, as lines or behind headers. What one chunk brings goes out together.
+ * Writes messages in the current framing. The messages of one chunk are written together.
  *
- * A peer that is gone is for its endpoint to notice; here its messages are let go, and nobody is kept waiting for it.
+ * After a disconnect, messages are dropped and the valves opened. The endpoint reports the disconnect.
  */
 export function toWritable(writable: Writable, framing: () => Framing = () => 'lines'): Observer<Envelope> {
 	const batch = new WriteBatch(writable);
 	const shutValves = new Map<Valve, () => void>();
-	/** Where the messages of the batch came from: from one, mostly. */
+	/** The valve of the first message in the batch. Most batches have only one. */
 	let origin: Valve | undefined;
 	const otherOrigins = new Set<Valve>();
 	const release = (): void => {
 		for (const open of shutValves.values()) open();
 		shutValves.clear();
 	};
-	/** How many messages wait in the batch. */
 	let batchedMessages = 0;
 	const flush = (): void => {
 		batchedMessages = 0;
@@ -138,12 +139,14 @@ export function toWritable(writable: Writable, framing: () => Framing = () => 'l
 	};
 }
 
-/** Buffers to be written together. Those that lie side by side in memory, as lines of one chunk do, become one again. */
+/**
+ * Buffers that are written together. Adjacent ones, such as lines of one chunk, are joined without copying.
+ */
 class WriteBatch {
 	readonly #writable: Writable;
 	readonly #write: WriteBytes;
 	#buffers: Buffer[] = [];
-	/** The first of those that lie side by side at the end, and how many bytes they are. */
+	/** The first buffer of the contiguous run at the end, and the length of the run in bytes. */
 	#runStart: Buffer | undefined;
 	#runLength = 0;
 
@@ -167,7 +170,7 @@ class WriteBatch {
 		this.#runLength = next.length;
 	}
 
-	/** Returns whether the stream would take more. */
+	/** Returns false if the stream is over its high-water mark. */
 	write(): boolean {
 		const buffers = this.#buffers;
 		const writable = this.#writable;

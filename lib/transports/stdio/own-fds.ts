@@ -5,10 +5,10 @@ import type {Readable, Writable} from 'node:stream';
 import {openReusingSocket} from '../../core/fast/reused-read-buffer.js';
 
 /**
- * A stream to this process's stdout or stderr that does not block, and can be ended.
+ * Returns a stream to stdout or stderr that does not block and can be ended.
  *
- * Node's own cannot be ended, and a large answer to a file would be written synchronously, with every other conversation
- * waiting for the disk. Terminals stay Node's, and so do files for stderr, where no line is to be lost.
+ * Node's own streams cannot be ended and write to files synchronously: a large response would block all
+ * conversations. They are used only for terminals, and for stderr to a file, so that no line is lost.
  */
 export function nonBlockingOutput(fd: 1 | 2): Writable {
 	const stat = fstatSync(fd);
@@ -17,13 +17,12 @@ export function nonBlockingOutput(fd: 1 | 2): Writable {
 	return fd === 1 ? process.stdout : process.stderr;
 }
 
-/** This process's stdin. */
 export function openStdin(): Readable {
 	const stat = fstatSync(0);
 	return stat.isFIFO() || stat.isSocket() ? openReusingSocket(0) : process.stdin;
 }
 
-/** Resolves when all is written, or its reader is gone. */
+/** Ends a stream. Resolves when all data is written or the stream is closed. */
 export function whenFlushed(stream: Writable): Promise<void> {
 	return new Promise(resolve => {
 		const done = (): void => resolve();

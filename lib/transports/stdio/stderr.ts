@@ -3,37 +3,38 @@ import type {Writable} from 'node:stream';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {nonBlockingOutput, whenFlushed} from './own-fds.js';
 
-/** How long a reader of stderr is waited for at the end. */
+/** How long to wait for the reader of stderr. */
 const DRAIN_TIMEOUT_MS = 1000;
 
-/** How much may wait for a reader of stderr that is slow or gone. */
+/** The limit of unwritten bytes. Beyond it, text is dropped. */
 const MAX_BUFFERED_BYTES = 1 << 20;
 
-/** This process's stderr, which never holds anything up. */
+/** Writes to the stderr of this process without backpressure. */
 export type StderrWriter = {
 	readonly isTerminal: boolean;
 	write(text: string | Uint8Array): void;
-	/** Resolves when there is room again, or nobody makes any; undefined while there is room. */
+	/** Resolves when the buffer is drained or the reader is stuck; undefined if it has space now. */
 	whenWritable(): Promise<void> | undefined;
-	/** Resolves when all is written, or nobody takes it any more. Nothing can be written after it. */
+	/** Ends the stream. Resolves when all text is written, or after a timeout. */
 	close(): Promise<void>;
 };
 
 /**
- * Writes without blocking, whoever does not read: a client that never looks at stderr must not bring traffic to a halt.
- * What does not fit is left out, and how much that was is written as soon as there is room.
+ * Opens the stderr of this process for writes that do not block, since a client that does not read stderr
+ * must not stop the traffic. Text over the limit is dropped. The number of dropped bytes is written once the
+ * stream drains.
  */
 export function openStderr(stream: Writable = nonBlockingOutput(2)): StderrWriter {
 	let droppedBytes = 0;
-	/** Whether nobody has read for a while: then it is not waited for any more, until somebody does. */
+	/** Whether a wait for the reader has timed out. There are no more waits until the stream drains. */
 	let isStuck = false;
 	const report = (): void => {
 		isStuck = false;
 		if (droppedBytes === 0) return;
-		stream.write(`\n[bridge] stderr was not read in time: ${droppedBytes} bytes were left out here\n`);
+		stream.write(`\n[bridge] stderr was not read in time: ${droppedBytes} bytes were dropped here\n`);
 		droppedBytes = 0;
 	};
-	// Without a reader there is nobody to tell.
+	// Without a reader there is nowhere to report errors.
 	stream.on('drain', report).on('error', () => {});
 	return {
 		isTerminal: process.stderr.isTTY === true,

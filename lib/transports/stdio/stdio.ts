@@ -8,13 +8,13 @@ import type {Framing} from '../../wire/framing.js';
 import {fromReadable, toWritable} from './message-streams.js';
 import {nonBlockingOutput, openStdin, whenFlushed} from './own-fds.js';
 
-/** So much is read while it cannot be passed on, so as to see the client close its end. */
+/** Bytes that are read under backpressure, to detect that the client has closed its end. */
 const READ_AHEAD_BYTES = 2 ** 20;
 
 export type StdioEndpoint = Endpoint & {
-	/** Resolves when the client has closed its end, or is gone. What it said before may be still on its way. */
+	/** Resolves when the client has closed stdin. Earlier messages may not be delivered yet. */
 	readonly inputEnded: Promise<void>;
-	/** What made reading or writing impossible, other than that the client is gone. */
+	/** The first error of stdin or stdout, other than a disconnect. */
 	failure(): Error | undefined;
 };
 
@@ -25,7 +25,9 @@ type StdioOptions = {
 	readonly output?: Writable;
 };
 
-/** The program that started this one, on stdin and stdout. It is answered in the framing that it uses itself. */
+/**
+ * The endpoint of the client on stdin and stdout. Messages are written in the framing that the client uses.
+ */
 export function stdioEndpoint({
 	name = 'client',
 	maxBytes = MESSAGE_LIMIT,
@@ -48,16 +50,16 @@ export function stdioEndpoint({
 		incoming: fromReadable(input, origin.valve, READ_AHEAD_BYTES).pipe(frame(origin, {maxBytes, onFraming})),
 		outgoing: toWritable(output, () => framing),
 		inputEnded: new Promise(resolve => {
-			const isOver = (): void => resolve();
-			input.on('end', isOver).on('close', isOver).on('error', isOver);
+			const onEnd = (): void => resolve();
+			input.on('end', onEnd).on('close', onEnd).on('error', onEnd);
 		}),
 		disconnected: new Promise(resolve => {
-			const isOver = (): void => resolve();
-			output.on('close', isOver).on('error', isOver);
+			const onEnd = (): void => resolve();
+			output.on('close', onEnd).on('error', onEnd);
 		}),
 		failure: () => failure,
 		async close() {
-			// What was said in this turn is not with the stream yet.
+			// Messages of this turn are not written to the stream yet.
 			await setImmediate();
 			await whenFlushed(output);
 		},

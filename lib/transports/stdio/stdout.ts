@@ -1,10 +1,13 @@
 import {fstatSync} from 'node:fs';
 import {nonBlockingOutput} from './own-fds.js';
 
-/** Writes to this process's stdout without blocking. Resolves when it is taken, rejects when nobody reads any more. */
+/**
+ * Returns a function that writes to stdout without blocking. Its promise resolves when the bytes are written,
+ * and rejects when the reader has closed the pipe.
+ */
 export function openStdout(): (bytes: Uint8Array) => Promise<void> {
 	const stream = nonBlockingOutput(1);
-	// Who writes is told.
+	// The callback of each write reports errors.
 	stream.on('error', () => {});
 	return bytes =>
 		new Promise((resolve, reject) => {
@@ -12,10 +15,10 @@ export function openStdout(): (bytes: Uint8Array) => Promise<void> {
 		});
 }
 
-/** The number of the device that keeps nothing, on Linux. */
+/** The device number of /dev/null on Linux. */
 const NULL_DEVICE = 0x103;
 
-/** Whether what is written to stdout is seen by nobody. */
+/** Whether stdout is /dev/null. */
 export function isStdoutNull(): boolean {
 	const stat = fstatSync(1);
 	return stat.isCharacterDevice() && stat.rdev === NULL_DEVICE;

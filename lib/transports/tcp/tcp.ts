@@ -13,21 +13,21 @@ import {ShutValves} from '../../core/shut-valves.js';
 import type {Endpoint} from '../../core/stage.js';
 import {Valve} from '../../core/valve.js';
 
-/** An end of a TCP connection. A chunk is an envelope; completion is a FIN, and an error is a RST. */
+/** One side of a TCP connection. Each chunk is an envelope, completion is a FIN, and an error is a RST. */
 type TcpEndpoint = Endpoint & {
-	/** Says no more, reads no more, and resolves when what was said is on its way, or nobody takes it. */
+	/** Stops reading and sends a FIN. Resolves when all data is sent or the connection is closed. */
 	finish(): Promise<void>;
-	/** Ends the connection as if the program behind it had died. */
+	/** Closes the connection with a RST. */
 	reset(): void;
 };
 
 type TcpOptions = {
 	readonly name: string;
-	/** The connection is broken; perhaps after all was read from it. */
+	/** Called on a socket error. All data may have been read before it. */
 	readonly onBroken: (error: BridgeError) => void;
 };
 
-/** A connected socket, which has to allow half of it to be closed, as an endpoint. */
+/** Wraps a connected socket, which must have `allowHalfOpen`, in an endpoint. */
 export function tcpEndpoint(socket: Socket, {name, onBroken}: TcpOptions): TcpEndpoint {
 	const origin: MessageOrigin = {name, valve: new Valve()};
 	const shutValves = new ShutValves();
@@ -36,20 +36,21 @@ export function tcpEndpoint(socket: Socket, {name, onBroken}: TcpOptions): TcpEn
 	};
 	socket.on('close', () => shutValves.release());
 	socket.on('error', error => onBroken(connectionError(name, error)));
-	const gone = new Promise<void>(resolve => socket.once('close', () => resolve()));
+	const closed = new Promise<void>(resolve => socket.once('close', () => resolve()));
 	return {
 		name,
 		incoming: readChunks(socket, origin),
 		outgoing: {
 			next({line, origin: {valve}}) {
 				socket.write(line, release);
-				// Mostly the system takes all of it at once. If not, who sent it may read no more: it would be into the same memory.
+				// Usually the kernel accepts all of it at once. Otherwise the sender must not read more: the
+				// next read could overwrite the same buffer.
 				if (socket.writableLength > 0 && !socket.destroyed) shutValves.shut(valve);
 			},
 			complete: () => void socket.end(),
 			error: () => void socket.resetAndDestroy(),
 		},
-		disconnected: gone,
+		disconnected: closed,
 		reset: () => void socket.resetAndDestroy(),
 		finish: () => {
 			origin.valve.shut();
@@ -61,12 +62,12 @@ export function tcpEndpoint(socket: Socket, {name, onBroken}: TcpOptions): TcpEn
 		},
 		close: () => {
 			socket.destroy();
-			return gone;
+			return closed;
 		},
 	};
 }
 
-/** What a socket says, read only while the valve of its origin is open. */
+/** Emits the chunks of a socket, which is read only while the valve of its origin is open. */
 const readChunks = (socket: Socket, origin: MessageOrigin): Observable<Envelope> =>
 	new Observable(subscriber => {
 		const {valve} = origin;
@@ -101,15 +102,16 @@ const connectOptions = ({host, port}: TcpAddress): TcpNetConnectOpts => ({
 	allowHalfOpen: true,
 });
 
-/** A socket that is about to be connected to a target. */
+/** Starts to connect to a target. */
 export const connectTcp = (address: TcpAddress): Socket => connectSocket(connectOptions(address));
 
-/** How much is read at a time, which is also the most that is in a line of a log. */
+/** The size of one read. It also bounds the data in one line of a log. */
 const READ_BYTES = 128 * 1024;
 
 /**
- * The same for bytes that go straight on: nothing is read before the socket is resumed, and a chunk is good until the next one
- * comes. All are read into the same memory, which Node would otherwise have to get anew for each of them.
+ * Starts to connect to a target. All reads share one buffer: a chunk is valid until the next one arrives.
+ *
+ * This saves an allocation per read. The socket is paused, so that nothing is read before it is resumed.
  */
 export function connectTcpForForwarding(address: TcpAddress): Socket {
 	const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
@@ -118,7 +120,7 @@ export function connectTcpForForwarding(address: TcpAddress): Socket {
 	return socket.pause();
 }
 
-/** Resolves to whether a socket was connected before it was closed. */
+/** Resolves to true when the socket connects, and to false when it closes first. */
 export const whenConnected = (socket: Socket): Promise<boolean> =>
 	new Promise(resolve => {
 		socket.once('connect', () => resolve(true)).once('close', () => resolve(false));
@@ -128,13 +130,13 @@ type TcpListenOptions = {
 	readonly host: string;
 	readonly port: number;
 	readonly maxConnections: number;
-	/** A client has connected. Nothing of what it says is read before somebody asks for it. */
+	/** Called for each connection. The socket is paused. */
 	readonly accept: (socket: Socket) => void;
-	/** There were too many, and one was closed. */
+	/** Called when a connection over the limit was closed. */
 	readonly onDropped: () => void;
 };
 
-/** Listens for connections, whose clients wait in the system's queue until they are taken. */
+/** Listens for connections. Clients wait in the kernel's accept queue. */
 export function listenTcp({
 	host,
 	port,
@@ -156,5 +158,4 @@ export function listenTcp({
 
 const BACKLOG = 4096;
 
-/** The port that a server listens on. */
 export const portOf = (server: Server): number => (server.address() as AddressInfo).port;

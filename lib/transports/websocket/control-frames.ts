@@ -2,11 +2,11 @@ import {performance} from 'node:perf_hooks';
 import type {WebSocket} from 'ws';
 import {RateLimiter} from '../../util/rate-limiter.js';
 
-/** Frames without a message that a peer may send in a time window: pings, pongs and empty messages together. */
+/** Limit of frames without a message per window: pings, pongs and empty messages together. */
 const MAX_EMPTY_FRAMES = 100;
 const EMPTY_FRAMES_WINDOW_MS = 10_000;
 
-/** The code that ws has for a message of more than 16,384 fragments. */
+/** The error code of ws for a message of more than 16,384 fragments. */
 const TOO_MANY_PARTS = 'WS_ERR_TOO_MANY_BUFFERED_PARTS';
 /** The close code for a policy violation (RFC 6455, 7.4.1). */
 const POLICY_VIOLATION = 1008;
@@ -16,14 +16,14 @@ const CLOSE_MS = 1000;
 /**
  * The frames of a WebSocket that carry no message.
  *
- * Pongs are sent with backpressure: one pong is on its way at a time, and of the pings that come meanwhile only the
- * latest gets a pong, as RFC 6455 allows. A peer that sends more such frames than the limit is disconnected.
+ * Pongs are sent with backpressure: one at a time. Of the pings received meanwhile, only the latest gets a
+ * pong, as RFC 6455 allows. A peer that exceeds the limit of such frames is disconnected.
  */
 export class ControlFrames {
 	readonly #socket: WebSocket;
 	readonly #onFlood: (reason: string) => void;
 	readonly #rate = new RateLimiter(MAX_EMPTY_FRAMES, EMPTY_FRAMES_WINDOW_MS, () => performance.now());
-	/** The latest ping without a pong, while another pong is on its way. */
+	/** The latest ping that was received while another pong is being sent. */
 	#queuedPing: Buffer | undefined;
 	#isPonging = false;
 	#isOver = false;
@@ -40,7 +40,7 @@ export class ControlFrames {
 		});
 	}
 
-	/** Counts a frame without a message. Returns whether it is within the limit. */
+	/** Counts a frame without a message. Returns whether the peer is within the limit. */
 	count(): boolean {
 		if (this.#isOver) return false;
 		if (this.#rate.tryAcquire()) return true;
@@ -71,7 +71,7 @@ export class ControlFrames {
 	#disconnect(reason: string): void {
 		const socket = this.#socket;
 		this.#onFlood(reason);
-		// The rest of the flood is not read.
+		// Paused so that the rest of the flood is not read.
 		socket.close(POLICY_VIOLATION, reason);
 		socket.pause();
 		setTimeout(() => socket.terminate(), CLOSE_MS).unref();

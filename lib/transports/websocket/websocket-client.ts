@@ -14,21 +14,20 @@ import {SUBPROTOCOL, socketOptions, type WebSocketEndpoint, webSocketEndpoint} f
 export type WebSocketClientOptions = {
 	readonly name: string;
 	readonly url: URL;
-	/** What the connection is asked for with. */
+	/** Headers of the handshake request. */
 	readonly headers?: () => Headers;
 	readonly maxBytes?: number;
-	/** How long it may take until the connection is there. */
 	readonly handshakeMs?: number;
 	readonly pingMs?: number;
 };
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** How long a server may take to close the connection once it has said so. What is said meanwhile gets no answer. */
+/** How long an upstream may take to close the TCP connection after its close frame. */
 const CLOSE_MS = 1000;
-/** The types of ws do not know this option yet. */
+/** The types of ws do not contain this option yet. */
 const closeOptions = {closeTimeout: CLOSE_MS};
 
-/** A server behind a WebSocket. What is said before the connection is there waits. */
+/** Connects to an upstream over WebSocket. Messages are queued until the connection is open. */
 export function webSocketClient(options: WebSocketClientOptions): Endpoint {
 	const {name, url, headers, maxBytes = MESSAGE_LIMIT, handshakeMs = HANDSHAKE_TIMEOUT_MS, pingMs} = options;
 	const socket = new WebSocket(url, [SUBPROTOCOL], {
@@ -54,7 +53,7 @@ export function webSocketClient(options: WebSocketClientOptions): Endpoint {
 	return endpoint;
 }
 
-/** The server did not want to. All that waits for the connection gets to know how. */
+/** Fails the queued requests with the HTTP error of a rejected handshake. */
 function rejectQueued(endpoint: WebSocketEndpoint, failure: UpstreamHttpError): void {
 	for (const envelope of endpoint.takeQueued()) {
 		const response = failedRequestResponse(envelope, endpoint.name, failure);
@@ -63,7 +62,7 @@ function rejectQueued(endpoint: WebSocketEndpoint, failure: UpstreamHttpError): 
 	endpoint.fail(failure.error);
 }
 
-/** As much of a body as is of use. */
+/** Reads the body of an HTTP error response, up to the limit. */
 function readErrorBody(response: IncomingMessage): Promise<Buffer> {
 	const chunks: Buffer[] = [];
 	let length = 0;

@@ -19,31 +19,30 @@ import {ControlFrames} from './control-frames.js';
 
 export type WebSocketEndpointOptions = {
 	readonly name: string;
-	/** Told in errors. The socket itself has to be made with this limit. */
+	/** The message limit for error texts. The socket must be created with the same limit. */
 	readonly maxBytes?: number;
-	/** What the peer came with. */
+	/** Headers of the handshake request of a client. */
 	readonly headers?: Headers;
-	/** Whether it is a failure when the peer is gone: of a server, somebody may wait for an answer. */
+	/** Whether a disconnect is an error: requests to an upstream may be pending. */
 	readonly isUpstream?: boolean;
-	/** How often the peer is asked whether it is alive. */
 	readonly pingMs?: number;
 	readonly log?: Log;
-	/** The connection that a server has accepted. */
+	/** The TCP socket, if this side accepted the connection. */
 	readonly tcpSocket?: Duplex;
 };
 
-/** The name of MCP among the protocols that a WebSocket may carry. */
+/** The WebSocket subprotocol of MCP. */
 export const SUBPROTOCOL = 'mcp';
-/** So much may wait to be written before whoever sends it is stopped. */
+/** Unwritten bytes beyond which backpressure is applied to the sender. */
 const MAX_BUFFERED_BYTES = 2 ** 20;
 const PING_MS = 30_000;
-/** A peer that has left so many questions unanswered is dead. */
+/** A peer that has missed this many pongs in a row is considered dead. */
 const MAX_MISSED_PONGS = 2;
-/** How long the peer has to agree to the end. */
+/** How long the peer may take to reply with its own close frame. */
 const CLOSE_TIMEOUT_MS = 1000;
 const TEXT_FRAME = {binary: false, compress: false} as const;
 
-/** What every socket is made with. Text is judged with the message that it is: what is no UTF-8 ends no conversation. */
+/** Options of all sockets. The parser validates UTF-8, so invalid text does not close the connection. */
 export const socketOptions = (maxBytes: number) => ({
 	perMessageDeflate: false,
 	maxPayload: maxBytes,
@@ -52,7 +51,7 @@ export const socketOptions = (maxBytes: number) => ({
 	autoPong: false,
 });
 
-/** Answers a request to change to WebSocket. Resolves with nothing if it was a bad one, which has been answered then. */
+/** Accepts an upgrade request. Responds with an error and resolves to undefined if the request is invalid. */
 export function acceptWebSocket(
 	request: IncomingMessage,
 	socket: Duplex,
@@ -68,19 +67,20 @@ export function acceptWebSocket(
 	return new Promise(resolve => {
 		socket.once('close', () => resolve(undefined));
 		server.handleUpgrade(request, socket, head, accepted => {
-			// What the peer says is read as soon as there is an endpoint to hear it.
+			// Not read before an endpoint subscribes to its events.
 			accepted.pause();
 			resolve(accepted);
 		});
 	});
 }
 
-/** A peer behind a WebSocket, whichever side has opened it: one message a text frame. */
+/**
+ * Wraps a WebSocket, which either side may have opened, in an endpoint. Each text message is one MCP message.
+ */
 export function webSocketEndpoint(socket: WebSocket, options: WebSocketEndpointOptions): WebSocketEndpoint {
 	return new WebSocketEndpoint(socket, options);
 }
 
-/** The endpoint that a WebSocket is. */
 export class WebSocketEndpoint implements Endpoint {
 	readonly name: string;
 	readonly incoming: Endpoint['incoming'];
@@ -90,7 +90,7 @@ export class WebSocketEndpoint implements Endpoint {
 	readonly #options: WebSocketEndpointOptions;
 	readonly #origin: MessageOrigin;
 	readonly #incomingBuffer = new IncomingBuffer();
-	/** What was said before the connection was there. */
+	/** Messages that were sent before the connection was open. */
 	readonly #queued = new QueuedMessages();
 	readonly #shutValves = new ShutValves();
 	readonly #pingTimer: NodeJS.Timeout;
@@ -108,7 +108,7 @@ export class WebSocketEndpoint implements Endpoint {
 		this.outgoing = {
 			next: envelope => this.send(envelope),
 			error: () => socket.close(1011),
-			// An upstream that hears no more still has to answer.
+			// An upstream may still have pending responses.
 			complete: () => (isUpstream ? undefined : socket.close(1000)),
 		};
 		this.#pingTimer = setInterval(() => this.#ping(), pingMs).unref();
@@ -128,17 +128,17 @@ export class WebSocketEndpoint implements Endpoint {
 		else if (readyState === OPEN) this.#send(envelope);
 	}
 
-	/** Answers with a message that the peer has not sent. */
+	/** Emits a message on behalf of the peer. */
 	emit(envelope: Envelope): void {
 		this.#incomingBuffer.next(envelope);
 	}
 
-	/** What waits for the connection, which is not to come. */
+	/** Removes and returns the queued messages. Used when the connection could not be opened. */
 	takeQueued(): Envelope[] {
 		return this.#queued.drain();
 	}
 
-	/** Ends what is heard, unless that has ended already. */
+	/** Drops queued messages and ends `incoming`, unless it has ended already. */
 	fail(error: BridgeError | undefined): void {
 		clearInterval(this.#pingTimer);
 		this.#shutValves.release();
@@ -149,7 +149,7 @@ export class WebSocketEndpoint implements Endpoint {
 	async close(): Promise<void> {
 		this.fail(undefined);
 		const socket = this.#socket;
-		// The other side's agreement has to be read.
+		// The close frame of the peer must be read.
 		socket.resume();
 		if (socket.readyState !== socket.CONNECTING) {
 			socket.close(1000);
@@ -202,7 +202,7 @@ export class WebSocketEndpoint implements Endpoint {
 		trackUnread(this.#options.tcpSocket);
 	}
 
-	/** Asks whether the peer is alive, unless it cannot be heard, or has not read what it was sent before. */
+	/** Sends a ping, unless backpressure in either direction would delay the pong. */
 	#ping(): void {
 		const socket = this.#socket;
 		if (socket.readyState !== socket.OPEN) return;
@@ -211,7 +211,7 @@ export class WebSocketEndpoint implements Endpoint {
 			this.#missedPongs++;
 			socket.ping();
 		} else {
-			this.fail(this.#lostError(`it did not answer ${MAX_MISSED_PONGS} pings`));
+			this.fail(this.#lostError(`it did not respond to ${MAX_MISSED_PONGS} pings`));
 			socket.terminate();
 		}
 	}
@@ -226,8 +226,8 @@ export class WebSocketEndpoint implements Endpoint {
 		if (error.code !== 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return this.#lostError(networkErrorReason(error));
 		return new BridgeError(
 			'ERR_MESSAGE_TOO_LARGE',
-			`${name} sent a message of more than ${maxBytes} bytes (limits.message), which ended the connection.`,
-			'Send it in smaller parts, or raise that limit.',
+			`${name} sent a message of more than ${maxBytes} bytes (limits.message); the connection was closed.`,
+			'Send smaller messages, or raise limits.message.',
 			{limit: maxBytes},
 		);
 	}
@@ -237,13 +237,13 @@ export class WebSocketEndpoint implements Endpoint {
 		return this.#lostError(`the connection was closed with code ${code}${suffix}`);
 	}
 
-	/** Why an upstream is gone. That a client is needs no reason. */
+	/** The error of a lost connection to an upstream; undefined for a client. */
 	#lostError(reason: string): BridgeError | undefined {
 		if (!this.#options.isUpstream) return;
 		return new BridgeError(
 			'ERR_UPSTREAM_UNREACHABLE',
-			`The connection to ${this.name} is lost: ${reason}.`,
-			'Connect again; if that fails, check the address, and that the server runs.',
+			`The connection to ${this.name} was lost: ${reason}.`,
+			'Connect again. If that fails, check the address and that the server is running.',
 		);
 	}
 }

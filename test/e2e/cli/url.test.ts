@@ -139,7 +139,7 @@ test('exits with 1 where the server cannot be reached, and the client gets one r
 		t.like(error, {code: -31001, data: {source: 'bridge', connection: 'failed'}});
 		t.regex(
 			(error as {message: string}).message,
-			/^127\.0\.0\.1:\d+ gave no answer: the connection was refused\. Check that it runs, [^.]*\.$/,
+			/^The request to 127\.0\.0\.1:\d+ failed: the connection was refused\. Check that it is running, [^.]*\.$/,
 		);
 	}
 	t.is(await bridge.end(), 1);
@@ -172,7 +172,7 @@ test('exits with 1 where the URL does not take the handshake, and says what answ
 	const {error} = await bridge.request(1, 'initialize', opening);
 	t.regex(
 		(error as {message: string}).message,
-		/^127\.0\.0\.1:\d+ answered with HTTP status 405\. Check that the URL is that of an MCP server\.$/,
+		/^127\.0\.0\.1:\d+ responded with HTTP status 405\. Check that the URL is that of an MCP server\.$/,
 	);
 	t.is(await bridge.end(), 1);
 });

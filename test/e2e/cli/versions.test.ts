@@ -177,7 +177,7 @@ test.serial(
 		t.is(code, 1);
 		t.regex(
 			stderr,
-			/^bridge: 127\.0\.0\.1:1 gave no answer: the connection was refused\. Check that it runs, [^.]*\.\n$/,
+			/^bridge: The request to 127\.0\.0\.1:1 failed: the connection was refused\. Check that it is running, [^.]*\.\n$/,
 		);
 	},
 );

@@ -11,24 +11,24 @@ import {portOf, serve} from '../http-peers.js';
 
 const log = createLog({level: 'error', write: () => {}, isPretty: false});
 const events = {'content-type': 'text/event-stream'};
-const MODERN = {'mcp-method': 'resources/list', 'mcp-protocol-version': '2026-07-28'};
+const STATELESS_HEADERS = {'mcp-method': 'resources/list', 'mcp-protocol-version': '2026-07-28'};
 
 async function urlOf(t: ExecutionContext, listener: (req: IncomingMessage, res: ServerResponse) => void) {
 	return new URL(`http://127.0.0.1:${portOf(await serve(t, listener))}/mcp`);
 }
 
-/** All that is heard of a server that was asked something. */
-function asked(
+/** Sends a request. Returns the array of received messages. */
+function sendRequest(
 	client: ReturnType<typeof httpClient>,
 	method: string,
 	headers?: Envelope['headers'],
 ): Envelope[] {
-	const heard: Envelope[] = [];
-	client.incoming.subscribe(envelope => heard.push(envelope));
+	const received: Envelope[] = [];
+	client.incoming.subscribe(envelope => received.push(envelope));
 	const request = Envelope.of({jsonrpc: '2.0', id: 1, method});
 	request.headers = headers;
 	client.outgoing.next(request);
-	return heard;
+	return received;
 }
 
 const unknownMethod = (_req: IncomingMessage, res: ServerResponse): void => {
@@ -37,12 +37,12 @@ const unknownMethod = (_req: IncomingMessage, res: ServerResponse): void => {
 	res.end(JSON.stringify({jsonrpc: '2.0', id: 1, error}));
 };
 
-test('A listening stream that broke is taken up again behind the last that was heard', async t => {
-	const places: Array<string | undefined> = [];
+test('resumes a broken GET stream after the last received event', async t => {
+	const lastEventIds: Array<string | undefined> = [];
 	const url = await urlOf(t, (req, res) => {
-		places.push(req.headers['last-event-id'] as string | undefined);
+		lastEventIds.push(req.headers['last-event-id'] as string | undefined);
 		res.writeHead(200, events).write('id: 7\nretry: 1\ndata: {"jsonrpc":"2.0","method":"a"}\n\n');
-		if (places.length === 1) setImmediate(() => res.destroy());
+		if (lastEventIds.length === 1) setImmediate(() => res.destroy());
 	});
 	const stream = new ListeningStream({
 		name: 'server',
@@ -54,21 +54,21 @@ test('A listening stream that broke is taken up again behind the last that was h
 		onMessage: () => {},
 	});
 	stream.open();
-	await until(() => places.length === 2);
+	await until(() => lastEventIds.length === 2);
 	stream.stop();
-	t.deepEqual(places, [undefined, '7']);
+	t.deepEqual(lastEventIds, [undefined, '7']);
 });
 
 for (const status of [401, 403, 429, 503])
-	test(`A listening stream that is refused with ${status} is tried again, which is told once`, async t => {
-		let asked = 0;
+	test(`retries a GET stream that is rejected with ${status}, and logs that once`, async t => {
+		let requests = 0;
 		const url = await urlOf(t, (_req, res) => {
-			asked++;
-			if (asked <= 2) res.writeHead(status).end();
+			requests++;
+			if (requests <= 2) res.writeHead(status).end();
 			else res.writeHead(200, events).write('data: {"jsonrpc":"2.0","method":"notifications/hello"}\n\n');
 		});
 		const {log: readable, entries} = readableLog();
-		const heard: Envelope[] = [];
+		const received: Envelope[] = [];
 		const stream = new ListeningStream({
 			name: 'server',
 			url,
@@ -76,47 +76,47 @@ for (const status of [401, 403, 429, 503])
 			maxBytes: 1000,
 			headers: () => ({}),
 			onResponse: () => {},
-			onMessage: envelope => heard.push(envelope),
+			onMessage: envelope => received.push(envelope),
 		});
 		stream.open();
-		await until(() => heard.length === 1);
+		await until(() => received.length === 1);
 		stream.stop();
-		t.is(asked, 3);
-		const told = (await entries()).filter(({event}) => event === 'http.stream_refused');
+		t.is(requests, 3);
+		const rejections = (await entries()).filter(({event}) => event === 'http.stream_refused');
 		t.deepEqual(
-			told.map(entry => entry.status),
+			rejections.map(entry => entry.status),
 			[status],
 		);
 	});
 
-test('A stream that its server leaves open behind the answer is closed', async t => {
+test('closes a stream that the upstream leaves open after the response', async t => {
 	const url = await urlOf(t, (_req, res) => {
 		res.writeHead(200, events).write('data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n');
 		closed = once(res, 'close');
 	});
 	let closed: Promise<unknown> | undefined;
-	const heard = asked(httpClient({name: 'server', url, log}), 'ping');
-	await until(() => heard.length === 1 && closed !== undefined);
+	const received = sendRequest(httpClient({name: 'server', url, log}), 'ping');
+	await until(() => received.length === 1 && closed !== undefined);
 	await closed;
 	t.pass();
 });
 
-test('A modern server that does not know a method has answered, whatever its status', async t => {
+test('treats an unknown method of a stateless upstream as a response, whatever the HTTP status', async t => {
 	const url = await urlOf(t, unknownMethod);
-	const heard = asked(httpClient({name: 'server', url, log}), 'resources/list', MODERN);
-	await until(() => heard.length === 1);
-	t.like(heard[0]?.body, {id: 1, error: {code: -32601}});
-	t.is(heard[0]?.origin.errorReply, undefined);
-	t.true(heard[0]?.isReceived);
+	const received = sendRequest(httpClient({name: 'server', url, log}), 'resources/list', STATELESS_HEADERS);
+	await until(() => received.length === 1);
+	t.like(received[0]?.body, {id: 1, error: {code: -32601}});
+	t.is(received[0]?.origin.errorReply, undefined);
+	t.true(received[0]?.isReceived);
 });
 
-test('A server that does not know initialize is not one of HTTP+SSE', async t => {
+test('does not fall back to HTTP+SSE for an upstream without initialize', async t => {
 	const url = await urlOf(t, unknownMethod);
 	const http = () => httpClient({name: 'server', url, log});
 	const sse = () => {
-		throw new Error('It is not tried.');
+		throw new Error('HTTP+SSE must not be tried.');
 	};
-	const heard = asked(httpOrSse({name: 'server', log, http, sse}), 'initialize');
-	await until(() => heard.length === 1);
-	t.like(heard[0]?.body, {id: 1, error: {code: -32601}});
+	const received = sendRequest(httpOrSse({name: 'server', log, http, sse}), 'initialize');
+	await until(() => received.length === 1);
+	t.like(received[0]?.body, {id: 1, error: {code: -32601}});
 });

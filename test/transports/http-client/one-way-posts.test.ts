@@ -12,11 +12,11 @@ const notice = (bytes: number, valve: Valve): Envelope =>
 		{name: 'client', valve},
 	);
 
-test('stops reading a client while its HTTP server has not accepted 8 MiB of notifications [SEC-D5]', async t => {
-	const waiting: ServerResponse[] = [];
+test('applies backpressure to a client while 8 MiB of notifications are pending [SEC-D5]', async t => {
+	const pendingResponses: ServerResponse[] = [];
 	const server = await serve(t, async (request, response) => {
 		await bodyOf(request);
-		waiting.push(response);
+		pendingResponses.push(response);
 	});
 	const {log} = readableLog();
 	const client = httpClient({name: 'server', url: new URL(`http://127.0.0.1:${portOf(server)}/`), log});
@@ -27,14 +27,14 @@ test('stops reading a client while its HTTP server has not accepted 8 MiB of not
 	t.false(valve.isOpen);
 	client.outgoing.next(notice(1, other));
 	t.false(other.isOpen);
-	await until(() => waiting.length === 9);
+	await until(() => pendingResponses.length === 9);
 	t.false(valve.isOpen);
-	for (const response of waiting) response.writeHead(202).end();
+	for (const response of pendingResponses) response.writeHead(202).end();
 	await until(() => valve.isOpen && other.isOpen);
 	await client.close();
 });
 
-test('stops reading a client while its HTTP server has not accepted 1000 small notifications [SEC-D5]', async t => {
+test('applies backpressure to a client while 1000 small notifications are pending [SEC-D5]', async t => {
 	const server = await serve(t);
 	const {log} = readableLog();
 	const url = new URL(`http://127.0.0.1:${portOf(server)}/`);
@@ -44,12 +44,12 @@ test('stops reading a client while its HTTP server has not accepted 1000 small n
 	t.true(valve.isOpen);
 	client.outgoing.next(notice(1, valve));
 	t.false(valve.isOpen);
-	// The time limit of the first ones makes room.
+	// The valve opens when the first POSTs time out.
 	await until(() => valve.isOpen);
 	await client.close();
 });
 
-test('ends the POST of a notification that an HTTP server does not take in time, and logs it [SEC-D5]', async t => {
+test('aborts and logs the POST of a notification that times out [SEC-D5]', async t => {
 	let [begun, closed] = [0, 0];
 	const server = await serve(t, (request, response) => {
 		request.on('error', () => {}).resume();
@@ -62,7 +62,7 @@ test('ends the POST of a notification that an HTTP server does not take in time,
 	const valve = new Valve();
 	client.outgoing.next(notice(9 * 2 ** 20, valve));
 	t.false(valve.isOpen);
-	// On a busy machine, the time may be over before the server has the request.
+	// On a busy machine, the POST may time out before the server receives it.
 	await until(() => valve.isOpen && closed === begun);
 	t.like(
 		(await entries()).find(({event}) => event === 'http.not_taken'),

@@ -9,7 +9,7 @@ import {
 const body = Buffer.from('no');
 const remote = {name: 'remote', url: new URL('https://remote.example/mcp')};
 
-test('a client is told status, body and the headers that are for it, and no other [D5]', t => {
+test('forwards status, body and selected headers of an HTTP error to the client [D5]', t => {
 	const headers = {
 		'www-authenticate': 'Bearer',
 		'retry-after': '7',
@@ -20,17 +20,17 @@ test('a client is told status, body and the headers that are for it, and no othe
 		'content-length': '2',
 		location: '/x',
 	};
-	t.deepEqual(upstreamHttpError(remote, {status: 503, headers: headers, body}).refusal, {
+	t.deepEqual(upstreamHttpError(remote, {status: 503, headers: headers, body}).errorReply, {
 		status: 503,
 		headers: {'www-authenticate': 'Bearer', 'retry-after': '7', 'content-type': 'text/plain', allow: 'GET'},
 		body,
 	});
 });
 
-test('who asks for credentials is said to [D5]', t => {
+test('suggests configuring credentials for status 401 [D5]', t => {
 	t.regex(
 		upstreamHttpError(remote, {status: 401, headers: {}, body}).error.sentence,
-		/status 401\. Give it the credentials/,
+		/status 401\. Configure the credentials/,
 	);
 	t.regex(
 		upstreamHttpError(remote, {status: 500, headers: {}, body}).error.sentence,
@@ -38,7 +38,7 @@ test('who asks for credentials is said to [D5]', t => {
 	);
 });
 
-test('of a redirect to another origin only that is named, of one to this origin the path [A-G6] [D6]', t => {
+test('reports the origin of a redirect to another origin, and the path of one to the same origin [A-G6] [D6]', t => {
 	const {error} = upstreamHttpError(remote, {
 		status: 302,
 		headers: {location: 'https://user:secret@other.example/path?token=x'},
@@ -58,14 +58,14 @@ test('of a redirect to another origin only that is named, of one to this origin 
 	);
 });
 
-test('a request that failed is answered, and stops whoever asked; anything else is not answered', t => {
+test('responds only to a failed request, with the valve of its origin', t => {
 	const origin: MessageOrigin = {name: 'client', valve: new Valve()};
 	const failure = upstreamHttpError(remote, {status: 500, headers: {}, body});
 	const request = Envelope.fromText('{"jsonrpc":"2.0","id":"a","method":"x"}', origin);
-	const answer = failedRequestResponse(request, 'remote', failure);
-	t.like(answer?.body, {id: 'a', error: {code: -31_001, data: {status: 500}}});
-	t.is(answer?.origin.valve, origin.valve);
-	t.is(answer?.origin.errorReply, failure.refusal);
+	const response = failedRequestResponse(request, 'remote', failure);
+	t.like(response?.body, {id: 'a', error: {code: -31_001, data: {status: 500}}});
+	t.is(response?.origin.valve, origin.valve);
+	t.is(response?.origin.errorReply, failure.errorReply);
 	t.is(
 		failedRequestResponse(Envelope.fromText('{"jsonrpc":"2.0","method":"x"}'), 'remote', failure),
 		undefined,
@@ -76,13 +76,13 @@ test('a request that failed is answered, and stops whoever asked; anything else 
 	);
 });
 
-test('to be sent elsewhere is no status of the client’s [D6]', t => {
+test('does not forward a redirect to the client [D6]', t => {
 	const failure = upstreamHttpError(remote, {status: 307, headers: {location: '/secret'}, body});
-	const answer = failedRequestResponse(
+	const response = failedRequestResponse(
 		Envelope.fromText('{"jsonrpc":"2.0","id":1,"method":"x"}'),
 		'remote',
 		failure,
 	);
-	t.like(answer?.body, {id: 1, error: {code: -31_001}});
-	t.is(answer?.origin.errorReply, undefined);
+	t.like(response?.body, {id: 1, error: {code: -31_001}});
+	t.is(response?.origin.errorReply, undefined);
 });

@@ -6,7 +6,7 @@ import {HttpReply} from '../../../lib/transports/http-server/http-reply.js';
 
 const PROGRESS = 'notifications/progress';
 
-/** A reply to a request with this token, as text; `read` counts how often the bytes of the request are read. */
+/** A reply to a request with this token, as text. `read` counts the accesses to the bytes of the request. */
 function replyTo(id: number, token: string) {
 	const json = `{"jsonrpc":"2.0","id":${id},"method":"a","params":{"_meta":{"progressToken":${token}}}}`;
 	const request = Envelope.received(Buffer.from(`${json}\n`), bridgeOrigin);
@@ -27,7 +27,7 @@ function replyTo(id: number, token: string) {
 		request,
 		accepts: {json: true, events: true},
 		headers: () => ({}),
-		takesPriming: () => false,
+		acceptsPriming: () => false,
 		statusOf: () => 200,
 	});
 	return {reply, read: () => read};
@@ -36,7 +36,7 @@ function replyTo(id: number, token: string) {
 const progress = (token: string): Envelope =>
 	Envelope.fromText(`{"jsonrpc":"2.0","method":"${PROGRESS}","params":{"progressToken":${token}}}`);
 
-test('finds the stream for progress without a walk over the pending requests [SEC-D11]', t => {
+test('finds the reply of a progress notification without parsing the pending requests [SEC-D11]', t => {
 	const all = ['1', '"1"', '"b"'].map((token, at) => replyTo(at, token));
 	const replies = all.map(({reply}) => reply);
 	const before = all.map(({read}) => read());
@@ -51,7 +51,7 @@ test('finds the stream for progress without a walk over the pending requests [SE
 	);
 });
 
-test('keeps a long progress token as a short key [SEC-D5]', t => {
+test('stores a long progress token as a short key [SEC-D5]', t => {
 	const token = `"${'x'.repeat(100_000)}"`;
 	const {reply} = replyTo(1, token);
 	t.true((reply.tokenKey?.length ?? Number.POSITIVE_INFINITY) < 100);

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {EventBuffer, MAX_BUFFERED_BYTES} from '../../../lib/transports/http-server/event-buffer.js';
 
-test('does not keep an event over the limit, and reports it as missing [SEC-D5]', t => {
+test('does not buffer an event over the limit, and reports it as missing [SEC-D5]', t => {
 	const buffer = new EventBuffer();
 	buffer.add(1, 1, Buffer.from('a'));
 	buffer.add(1, 2, Buffer.alloc(MAX_BUFFERED_BYTES + 1));
@@ -10,7 +10,7 @@ test('does not keep an event over the limit, and reports it as missing [SEC-D5]'
 	buffer.add(1, 3, Buffer.from('b'));
 	const {events, isWhole} = buffer.eventsAfter(1, 0);
 	t.deepEqual(
-		events.map(({sequence: place, data}) => [place, String(data)]),
+		events.map(({sequence, data}) => [sequence, String(data)]),
 		[
 			[1, 'a'],
 			[3, 'b'],
@@ -20,13 +20,13 @@ test('does not keep an event over the limit, and reports it as missing [SEC-D5]'
 	t.true(buffer.eventsAfter(1, 2).isWhole);
 });
 
-test('keeps an event as long as the limit [SEC-D5]', t => {
+test('buffers an event of exactly the limit [SEC-D5]', t => {
 	const buffer = new EventBuffer();
 	buffer.add(1, 1, Buffer.alloc(MAX_BUFFERED_BYTES));
 	t.is(buffer.eventsAfter(1, 0).events[0]?.data.length, MAX_BUFFERED_BYTES);
 });
 
-test('keeps a small event without the chunk that it came in [SEC-D5]', t => {
+test('copies a small event, so that its chunk can be freed [SEC-D5]', t => {
 	const buffer = new EventBuffer();
 	buffer.add(1, 1, Buffer.alloc(65_536).subarray(10, 20));
 	const [event] = buffer.eventsAfter(1, 0).events;
@@ -45,8 +45,8 @@ test('replaces evicted responses by errors, and reports other evicted events as 
 	const {events, isWhole} = buffer.eventsAfter(1, 0);
 	t.false(isWhole);
 	t.deepEqual(
-		events.map(({sequence: place, data}) => [
-			place,
+		events.map(({sequence, data}) => [
+			sequence,
 			JSON.parse(String(data)).id,
 			JSON.parse(String(data)).error.code,
 		]),

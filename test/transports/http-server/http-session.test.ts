@@ -14,8 +14,8 @@ const progress = (at: number) =>
 	Envelope.of({jsonrpc: '2.0', method: 'notifications/progress', params: {progressToken: 'a', progress: at}});
 const call = {jsonrpc: '2.0', id: 1, method: 'tools/call', params: {_meta: {progressToken: 'a'}}};
 
-/** A session behind an HTTP server of its own, and how its client speaks. */
-async function started(t: ExecutionContext) {
+/** Starts a session behind an HTTP server. Returns functions of its client. */
+async function start(t: ExecutionContext) {
 	const session = new HttpSession({
 		name: 'client',
 		log,
@@ -34,39 +34,39 @@ async function started(t: ExecutionContext) {
 	const server = await serve(t, (req, response) => void take(req, response));
 	const url = `http://127.0.0.1:${portOf(server)}`;
 	const listen = async (lastEventId?: string) => {
-		const leave = new AbortController();
+		const abort = new AbortController();
 		const headers = lastEventId === undefined ? {} : {'last-event-id': lastEventId};
-		const response = await fetch(url, {headers, signal: leave.signal});
-		return reader(response, leave);
+		const response = await fetch(url, {headers, signal: abort.signal});
+		return reader(response, abort);
 	};
 	const post = async (message: object) => {
-		const leave = new AbortController();
-		const response = fetch(url, {method: 'POST', body: JSON.stringify(message), signal: leave.signal});
-		return {response, leave};
+		const abort = new AbortController();
+		const response = fetch(url, {method: 'POST', body: JSON.stringify(message), signal: abort.signal});
+		return {response, abort};
 	};
-	/** The next connection of a client that is over. */
-	const left = async (): Promise<void> => {
+	/** Resolves when the response to the next request is closed. */
+	const nextClosed = async (): Promise<void> => {
 		const [, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
 		await once(response, 'close');
 	};
-	return {session, listen, post, left};
+	return {session, listen, post, nextClosed};
 }
 
-/** Reads a stream until something is in it. */
-function reader(response: Response, leave: AbortController) {
+/** Reads the body of a response. */
+function reader(response: Response, abort: AbortController) {
 	const chunks = response.body?.getReader();
 	let text = '';
 	return {
-		leave: () => leave.abort(),
+		abort: () => abort.abort(),
 		async until(pattern: RegExp): Promise<string> {
 			while (!pattern.test(text)) {
 				const {value, done} = (await chunks?.read()) ?? {value: undefined, done: true};
-				if (done) throw new Error(`It ended after: ${text}`);
+				if (done) throw new Error(`The stream ended after: ${text}`);
 				text += Buffer.from(value ?? []).toString();
 			}
 			return text;
 		},
-		/** All that comes until the end. */
+		/** Reads to the end. */
 		async rest(): Promise<string> {
 			for (let next = await chunks?.read(); next && !next.done; next = await chunks?.read())
 				text += Buffer.from(next.value).toString();
@@ -75,42 +75,42 @@ function reader(response: Response, leave: AbortController) {
 	};
 }
 
-test('A client that comes back to its stream hears what was said while it was away', async t => {
-	const {session, listen, left} = await started(t);
-	const over = left();
+test('replays missed messages to a client that resumes its stream', async t => {
+	const {session, listen, nextClosed} = await start(t);
+	const closed = nextClosed();
 	const first = await listen();
 	const [, id] = /^id: (\S+)$/m.exec(await first.until(/\n\n/)) ?? [];
-	first.leave();
-	await over;
+	first.abort();
+	await closed;
 	session.outgoing.next(note(1));
 	session.outgoing.next(note(2));
 	const second = await listen(id);
 	t.regex(await second.until(/"at":2/), /"at":1.*"at":2/s);
-	second.leave();
+	second.abort();
 });
 
-test('A client that comes back to its stream has the connection before ended', async t => {
-	const {session, listen} = await started(t);
+test('ends the previous connection of a client that resumes its stream', async t => {
+	const {session, listen} = await start(t);
 	const first = await listen();
 	const [, id] = /^id: (\S+)$/m.exec(await first.until(/\n\n/)) ?? [];
 	const second = await listen(id);
 	session.outgoing.next(note(1));
 	await second.until(/"at":1/);
 	t.notRegex(await first.rest(), /"at":1/);
-	second.leave();
+	second.abort();
 });
 
-test('A client that comes back late gets its answer, though the beginning of the stream is gone', async t => {
-	const {session, listen, post, left} = await started(t);
-	const over = left();
-	const asked = firstValueFrom(session.incoming);
-	const {response, leave} = await post(call);
-	await asked;
+test('delivers the response to a client that resumes after the first events were evicted', async t => {
+	const {session, listen, post, nextClosed} = await start(t);
+	const closed = nextClosed();
+	const requestArrived = firstValueFrom(session.incoming);
+	const {response, abort} = await post(call);
+	await requestArrived;
 	for (let at = 1; at <= 1200; at++) session.outgoing.next(progress(at));
-	const stream = reader(await response, leave);
+	const stream = reader(await response, abort);
 	const [, id] = /^id: (\d+-1100)$/m.exec(await stream.until(/"progress":1100\b/)) ?? [];
-	stream.leave();
-	await over;
+	stream.abort();
+	await closed;
 	session.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 1, result: {isDone: true}}));
 	const again = await listen(id);
 	const text = await again.rest();
@@ -118,11 +118,11 @@ test('A client that comes back late gets its answer, though the beginning of the
 	t.notRegex(text, /"progress":1100\b/);
 });
 
-test('A POST whose request was given up ends, though the server never answers it', async t => {
-	const {session, post} = await started(t);
-	const asked = firstValueFrom(session.incoming);
+test('completes the POST of a cancelled request without a response of the upstream', async t => {
+	const {session, post} = await start(t);
+	const requestArrived = firstValueFrom(session.incoming);
 	const {response} = await post(call);
-	await asked;
+	await requestArrived;
 	t.true(session.isInUse);
 	const params = {requestId: 1};
 	const notice = await post({jsonrpc: '2.0', method: 'notifications/cancelled', params});
@@ -131,17 +131,17 @@ test('A POST whose request was given up ends, though the server never answers it
 	t.false(session.isInUse);
 });
 
-test('fails the request of a client that resumes for a response over the limit of kept events [SEC-D5]', async t => {
-	const {session, listen, post, left} = await started(t);
-	const over = left();
-	const asked = firstValueFrom(session.incoming);
-	const {response, leave} = await post(call);
-	await asked;
+test('replays an error for a response over the buffer limit [SEC-D5]', async t => {
+	const {session, listen, post, nextClosed} = await start(t);
+	const closed = nextClosed();
+	const requestArrived = firstValueFrom(session.incoming);
+	const {response, abort} = await post(call);
+	await requestArrived;
 	session.outgoing.next(progress(1));
-	const stream = reader(await response, leave);
+	const stream = reader(await response, abort);
 	const [, id] = /^id: (\d+-1)$/m.exec(await stream.until(/"progress":1\b/)) ?? [];
-	stream.leave();
-	await over;
+	stream.abort();
+	await closed;
 	session.outgoing.next(Envelope.of({jsonrpc: '2.0', id: 1, result: {text: 'x'.repeat(5 * 2 ** 20)}}));
 	const text = await (await listen(id)).rest();
 	const [, message = 'null'] = /^data: (.+)$/m.exec(text) ?? [];

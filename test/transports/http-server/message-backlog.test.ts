@@ -6,7 +6,7 @@ import {MessageBacklog} from '../../../lib/transports/http-server/message-backlo
 const log = createLog({level: 'error', write: () => {}, isPretty: false});
 const text = '{"jsonrpc":"2.0","method":"notifications/a"}\n';
 
-test('keeps small messages without the chunks that they came in [SEC-D5]', t => {
+test('copies small messages, so that their chunks can be freed [SEC-D5]', t => {
 	const backlog = new MessageBacklog('client', log);
 	const chunk = Buffer.alloc(65_536, text);
 	backlog.add(Envelope.received(chunk.subarray(0, text.length), bridgeOrigin));

@@ -8,7 +8,7 @@ for (const [what, text, id] of [
 	['a batch of responses', '[{"jsonrpc":"2.0","id":7,"result":{}}]', null],
 	['an error without an id', '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}', null],
 ] as const)
-	test(`keeps an error in the place of ${what} that was evicted [SEC-D5]`, t => {
+	test(`replays an error for ${what} that was evicted [SEC-D5]`, t => {
 		const buffer = new EventBuffer();
 		const stream = new ResumableStream({number: 1, buffer, onSlow: () => {}});
 		stream.send(Envelope.fromText(text));
@@ -19,7 +19,7 @@ for (const [what, text, id] of [
 		t.like(JSON.parse(String(events[0]?.data)), {id, error: {code: -31_007}});
 	});
 
-test('keeps no error in the place of a notification that was evicted [SEC-D5]', t => {
+test('replays no error for a notification that was evicted [SEC-D5]', t => {
 	const buffer = new EventBuffer();
 	const stream = new ResumableStream({number: 1, buffer, onSlow: () => {}});
 	stream.send(Envelope.fromText('{"jsonrpc":"2.0","method":"notifications/message"}'));

@@ -11,43 +11,43 @@ import {listen, READY, STAYS, startChild} from './programs.js';
 
 const ECHO = 'process.stdin.pipe(process.stdout);';
 
-test.serial('carries messages to a program and back', async t => {
+test.serial('sends messages to a child and receives its messages', async t => {
 	const echo = startChild(t, ECHO);
-	const heard = listen(echo);
+	const output = listen(echo);
 	echo.outgoing.next(Envelope.of({id: 1, text: 'grüß dich'}));
 	echo.outgoing.next(Envelope.of({id: 2}));
-	await until(() => heard.texts.length === 2);
-	t.deepEqual(heard.texts, ['{"id":1,"text":"grüß dich"}', '{"id":2}']);
+	await until(() => output.texts.length === 2);
+	t.deepEqual(output.texts, ['{"id":1,"text":"grüß dich"}', '{"id":2}']);
 });
 
-test.serial('says of each message that it came from the child', async t => {
+test.serial('sets the name of the child as the origin of its messages', async t => {
 	const names: string[] = [];
-	const heard = listen(startChild(t, READY), ({origin}) => names.push(origin.name));
-	await heard.ended;
+	const output = listen(startChild(t, READY), ({origin}) => names.push(origin.name));
+	await output.ended;
 	t.deepEqual(names, ['files']);
 });
 
-test.serial('hands arguments over as they are, without a shell', async t => {
+test.serial('passes arguments unchanged, without a shell', async t => {
 	const args = ['; touch x', '$HOME', '`id`', '*', '-x', '', 'a b"c'];
 	const source = 'process.stdout.write(JSON.stringify(process.argv.slice(1)) + "\\n")';
-	const heard = listen(startChild(t, {command: process.execPath, args: ['-e', source, '--', ...args]}));
-	await heard.ended;
-	t.deepEqual(JSON.parse(heard.texts[0] ?? ''), args);
+	const output = listen(startChild(t, {command: process.execPath, args: ['-e', source, '--', ...args]}));
+	await output.ended;
+	t.deepEqual(JSON.parse(output.texts[0] ?? ''), args);
 });
 
-test.serial('shows a child no more of the environment than is allowed or configured', async t => {
+test.serial('passes only allowed and configured environment variables', async t => {
 	process.env.SOME_API_KEY = 'hunter2';
 	process.env.NODE_OPTIONS = '';
 	const source = 'process.stdout.write(JSON.stringify(process.env) + "\\n")';
-	const heard = listen(startChild(t, source, {env: {CONFIGURED: 'yes', HOME: '/elsewhere'}}));
-	await heard.ended;
-	const env = JSON.parse(heard.texts[0] ?? '');
+	const output = listen(startChild(t, source, {env: {CONFIGURED: 'yes', HOME: '/elsewhere'}}));
+	await output.ended;
+	const env = JSON.parse(output.texts[0] ?? '');
 	t.like(env, {CONFIGURED: 'yes', HOME: '/elsewhere', PATH: process.env.PATH});
 	t.is(env.SOME_API_KEY, undefined);
 	t.is(env.NODE_OPTIONS, undefined);
 });
 
-test.serial('passes on what a child writes to stderr', async t => {
+test.serial('forwards stderr unchanged', async t => {
 	const chunks: Buffer[] = [];
 	const source =
 		'process.stderr.write("one\\n"); process.stderr.write(Buffer.of(0xff, 10)); process.exitCode = 1';
@@ -57,15 +57,15 @@ test.serial('passes on what a child writes to stderr', async t => {
 	t.deepEqual(Buffer.concat(chunks), Buffer.from('one\n\xff\n', 'latin1'));
 });
 
-test.serial('ends without an error when it is closed, with the code of the child', async t => {
+test.serial('completes without an error on close, and reports the exit code', async t => {
 	const started = startChild(t, `${READY} process.stdin.resume().on("end", () => process.exit(3))`);
-	const heard = listen(started);
-	await until(() => heard.texts.length > 0);
+	const output = listen(started);
+	await until(() => output.texts.length > 0);
 	await started.close();
 	t.deepEqual(await started.exited, {code: 3, signal: null, cause: 'itself'});
 });
 
-test.serial('fails with the exit code and the last words of a child that crashed', async t => {
+test.serial('fails with the exit code and the end of stderr after a crash', async t => {
 	const source = 'process.stderr.write("x".repeat(5000) + "disk on fire\\n"); process.exitCode = 3;';
 	const started = startChild(t, source);
 	const error = await listen(started).ended;
@@ -78,38 +78,38 @@ test.serial('fails with the exit code and the last words of a child that crashed
 	t.like(await started.exited, {code: 3, signal: null, cause: 'itself'});
 });
 
-test.serial('hides secrets in the last words of a child', async t => {
+test.serial('redacts secrets in the end of stderr', async t => {
 	const started = startChild(t, 'process.stderr.write("bad token: hunter2"); process.exitCode = 1');
 	const {sentence} = (await listen(started).ended) as BridgeError;
 	t.regex(sentence, /bad token: \[redacted\]/);
 });
 
-test.serial('names the signal that ended a child', async t => {
+test.serial('reports the signal that terminated a child', async t => {
 	const started = startChild(t, 'process.kill(process.pid, "SIGKILL")');
 	const error = await listen(started).ended;
 	t.like(error, {code: 'ERR_CHILD_EXITED', details: {exitCode: null, signal: 'SIGKILL'}});
 	t.regex(error?.message ?? '', /was ended by SIGKILL/);
 });
 
-test.serial('passes all on that a child said before it died', async t => {
+test.serial('delivers all messages that a child sent before it exited', async t => {
 	const source =
 		'let text = ""; for (let i = 0; i < 20_000; i++) text += i + "\\n"; process.stdout.write(text); process.exitCode = 1';
-	const heard = listen(startChild(t, source));
-	t.like(await heard.ended, {code: 'ERR_CHILD_EXITED'});
-	t.is(heard.texts.length, 20_000);
-	t.is(heard.texts.at(-1), '19999');
+	const output = listen(startChild(t, source));
+	t.like(await output.ended, {code: 'ERR_CHILD_EXITED'});
+	t.is(output.texts.length, 20_000);
+	t.is(output.texts.at(-1), '19999');
 });
 
-test.serial('fails to start what does not exist, and says so', async t => {
+test.serial('reports a command that does not exist', async t => {
 	const started = startChild(t, {command: 'no-such-program-here', args: []});
-	const heard = listen(started);
+	const output = listen(started);
 	const error = await t.throwsAsync(started.exited, {code: 'ERR_COMMAND_UNUSABLE'});
 	t.regex(error?.message ?? '', /no-such-program-here could not be started: there is no such command/);
-	t.is(await heard.ended, error);
+	t.is(await output.ended, error);
 	await started.close();
 });
 
-test.serial('reports a missing command as such when a folder of the PATH cannot be searched', async t => {
+test.serial('reports a missing command as missing when a folder of the PATH is not searchable', async t => {
 	const folder = join(tempFolder(t), 'closed');
 	mkdirSync(folder, {mode: 0});
 	t.teardown(() => chmodSync(folder, 0o700));
@@ -120,7 +120,7 @@ test.serial('reports a missing command as such when a folder of the PATH cannot 
 	t.regex(error?.message ?? '', /there is no such command/);
 });
 
-test.serial('fails to start what may not be executed, and says so', async t => {
+test.serial('reports a command that is not executable', async t => {
 	const command = join(tempFolder(t), 'plain');
 	writeFileSync(command, '#!/bin/sh\n', {mode: 0o644});
 	const started = startChild(t, {command, args: []});
@@ -129,7 +129,7 @@ test.serial('fails to start what may not be executed, and says so', async t => {
 	t.regex(error?.message ?? '', /may not be executed/);
 });
 
-test.serial('stops reading a child while its messages are held, and loses none of them', async t => {
+test.serial('stops reading a child under backpressure, and loses no message', async t => {
 	const count = 20_000;
 	const source = `const line = "x".repeat(1000) + "\\n"; let left = ${count};
 		const go = () => { while (left > 0) { left--; if (!process.stdout.write(line)) return process.stdout.once("drain", go); } process.stderr.write("all"); }; go();`;
@@ -139,54 +139,54 @@ test.serial('stops reading a child while its messages are held, and loses none o
 		stderr += chunk;
 	};
 	const started = startChild(t, source, {onStderr});
-	const heard = listen(started, ({origin}) => {
+	const output = listen(started, ({origin}) => {
 		open ??= origin.valve.shut();
 	});
-	await until(() => heard.texts.length > 0);
-	const seen = heard.texts.length;
+	await until(() => output.texts.length > 0);
+	const seen = output.texts.length;
 	const since = performance.now();
 	await until(() => performance.now() - since > 300);
-	t.is(heard.texts.length, seen);
-	t.true(seen < 200, `${seen} messages came through a shut valve`);
+	t.is(output.texts.length, seen);
+	t.true(seen < 200, `${seen} messages passed a shut valve`);
 	t.is(stderr, '');
 	open?.();
-	await heard.ended;
-	t.is(heard.texts.length, count);
+	await output.ended;
+	t.is(output.texts.length, count);
+});
+
+test.serial('shuts the valve of a sender while the child does not read, until the child exits', async t => {
+	const started = startChild(t, `${READY} ${STAYS}`);
+	const output = listen(started);
+	await until(() => output.texts.length > 0);
+	const sender: MessageOrigin = {name: 'client', valve: new Valve()};
+	for (let count = 0; count < 10; count++)
+		started.outgoing.next(Envelope.of({text: 'x'.repeat(100_000)}, sender));
+	await until(() => !sender.valve.isOpen);
+	started.kill();
+	await until(() => sender.valve.isOpen);
+	t.pass();
 });
 
 test.serial(
-	'shuts the valve of a sender whose messages the child does not take, until the child is gone',
+	'causes no leak warning while a slow reader delays the last output of an exited child',
 	async t => {
-		const started = startChild(t, `${READY} ${STAYS}`);
-		const heard = listen(started);
-		await until(() => heard.texts.length > 0);
-		const sender: MessageOrigin = {name: 'client', valve: new Valve()};
-		for (let count = 0; count < 10; count++)
-			started.outgoing.next(Envelope.of({text: 'x'.repeat(100_000)}, sender));
-		await until(() => !sender.valve.isOpen);
-		started.kill();
-		await until(() => sender.valve.isOpen);
-		t.pass();
+		const warnings: Error[] = [];
+		const onWarning = (warning: Error) => void warnings.push(warning);
+		process.on('warning', onWarning);
+		t.teardown(() => process.off('warning', onWarning));
+		let open: (() => void) | undefined;
+		const started = startChild(t, 'process.stdout.write("x\\n".repeat(75_000))');
+		const output = listen(started, ({origin}) => {
+			open ??= origin.valve.shut();
+		});
+		await until(() => output.texts.length > 0);
+		const since = performance.now();
+		await until(() => performance.now() - since > 6500 || warnings.length > 0);
+		open?.();
+		await output.ended;
+		t.deepEqual(
+			warnings.map(({message}) => message),
+			[],
+		);
 	},
 );
-
-test.serial('warns of no leak while a slow reader keeps the last words of a dead child', async t => {
-	const warnings: Error[] = [];
-	const onWarning = (warning: Error) => void warnings.push(warning);
-	process.on('warning', onWarning);
-	t.teardown(() => process.off('warning', onWarning));
-	let open: (() => void) | undefined;
-	const started = startChild(t, 'process.stdout.write("x\\n".repeat(75_000))');
-	const heard = listen(started, ({origin}) => {
-		open ??= origin.valve.shut();
-	});
-	await until(() => heard.texts.length > 0);
-	const since = performance.now();
-	await until(() => performance.now() - since > 6500 || warnings.length > 0);
-	open?.();
-	await heard.ended;
-	t.deepEqual(
-		warnings.map(({message}) => message),
-		[],
-	);
-});

@@ -4,7 +4,7 @@ import test from 'ava';
 import {readProcesses} from '../../../lib/transports/process/process-list.js';
 import {READY, STAYS, startProcess} from './programs.js';
 
-test.serial('reads the list of processes once for all waiting callers [SEC-D16]', async t => {
+test.serial('shares one read of the process list among pending callers [SEC-D16]', async t => {
 	const [first, ...others] = await Promise.all(Array.from({length: 100}, readProcesses));
 	t.true(others.every(other => other === first));
 	t.not(await readProcesses(), first);

@@ -5,23 +5,23 @@ import type {ExecutionContext} from 'ava';
 import type {Envelope} from '../../../lib/core/envelope.js';
 import {type Child, type ChildOptions, child} from '../../../lib/transports/process/child.js';
 
-/** A program of a few lines, to be run by Node. */
+/** The command that runs a source text in Node. */
 export const program = (source: string): {command: string; args: string[]} => ({
 	command: process.execPath,
 	args: ['-e', source],
 });
 
-/** Says hello once it runs, so that nobody has to guess when. */
+/** Prints a line once the program runs. */
 export const READY = 'process.stdout.write("ready\\n");';
-/** Does not end by itself. */
+/** Keeps the program running. */
 export const STAYS = 'setInterval(() => {}, 60_000);';
-/** Does not end when asked kindly, either. */
-export const DEAF = 'process.on("SIGTERM", () => {});';
+/** Makes the program ignore SIGTERM. */
+export const IGNORES_SIGTERM = 'process.on("SIGTERM", () => {});';
 
-/** What came from a child so far, and how that ended. */
-export type Heard = {readonly texts: string[]; readonly ended: Promise<Error | undefined>};
+/** The received messages, and the end of the stream: its error, if any. */
+type Output = {readonly texts: string[]; readonly ended: Promise<Error | undefined>};
 
-export function listen({incoming}: Child, onNext: (envelope: Envelope) => void = () => {}): Heard {
+export function listen({incoming}: Child, onNext: (envelope: Envelope) => void = () => {}): Output {
 	const texts: string[] = [];
 	const ended = new Promise<Error | undefined>(resolve => {
 		incoming.subscribe({
@@ -36,7 +36,7 @@ export function listen({incoming}: Child, onNext: (envelope: Envelope) => void =
 	return {texts, ended};
 }
 
-/** A child that is gone when the test is. */
+/** Starts a child that is killed at the end of the test. */
 export function startChild(
 	t: ExecutionContext,
 	source: string | {command: string; args: string[]},
@@ -48,7 +48,7 @@ export function startChild(
 	return started;
 }
 
-/** A plain process, without any of bridge's own care for it. */
+/** Starts a process without supervision by bridge. */
 export function startProcess(t: ExecutionContext, source: string, env: NodeJS.ProcessEnv = {}): ChildProcess {
 	const {command, args} = program(source);
 	const started = spawn(command, args, {
@@ -60,7 +60,7 @@ export function startProcess(t: ExecutionContext, source: string, env: NodeJS.Pr
 	return started;
 }
 
-/** Whether there is such a process that is not dead and only waiting to be taken note of. */
+/** Whether a process exists and is not a zombie. */
 export function isRunning(pid: number): boolean {
 	try {
 		const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

@@ -9,14 +9,14 @@ import {acceptWebSocket, webSocketEndpoint} from '../../../lib/transports/websoc
 import {webSocketClient} from '../../../lib/transports/websocket/websocket-client.js';
 import {readableLog} from '../../helpers/pipeline.js';
 import {get, portOf, serve, unchunked} from '../http-peers.js';
-import {plain, upgrading} from '../websocket/websocket-peers.js';
+import {connectPlain, startUpgradeServer} from '../websocket/websocket-peers.js';
 
 const SIZE = 64 * 1024;
 const COUNT = 1024;
 const body = 'x'.repeat(SIZE);
 const message = (id: number): string => `{"jsonrpc":"2.0","id":${id},"result":"${body}"}`;
 
-/** How many messages have left a server, which sends the next when the last is on its way. */
+/** The number of messages that a server has sent. It sends the next one when the last is written. */
 type Flood = {readonly url: URL; sent: number};
 
 async function floodOverSse(t: ExecutionContext): Promise<Flood> {
@@ -34,17 +34,17 @@ async function floodOverWebSocket(t: ExecutionContext): Promise<Flood> {
 		for (; flood.sent < COUNT; flood.sent++)
 			await new Promise(resolve => socket.send(message(flood.sent), resolve));
 	};
-	const url = await upgrading(t, (request, socket, head) => {
+	const url = await startUpgradeServer(t, (request, socket, head) => {
 		void acceptWebSocket(request, socket, head).then(accepted => accepted && pump(accepted));
 	});
 	const flood: Flood = {url, sent: 0};
 	return flood;
 }
 
-/** A client that reads only when it is told to, and the ids of all messages when they are there. */
+/** A client that starts to read on `read()`. `ids` resolves to the ids of all messages. */
 type Reader = {read(): void; readonly ids: Promise<number[]>};
 
-/** The ids of messages, each of which has to be whole. */
+/** The ids of the intact messages. */
 const idsIn = (texts: readonly string[]): number[] =>
 	texts.map(text => Number(/"id":(\d+)/.exec(text)?.[1])).filter((id, at) => texts[at] === message(id));
 
@@ -69,12 +69,12 @@ async function readOverSse(t: ExecutionContext, join: (client: Endpoint) => void
 }
 
 async function readOverWebSocket(t: ExecutionContext, join: (client: Endpoint) => void): Promise<Reader> {
-	const url = await upgrading(t, (request, socket, head) => {
+	const url = await startUpgradeServer(t, (request, socket, head) => {
 		void acceptWebSocket(request, socket, head).then(accepted => {
 			if (accepted) join(webSocketEndpoint(accepted, {name: 'client'}));
 		});
 	});
-	const client = await plain(t, url);
+	const client = await connectPlain(t, url);
 	client.pause();
 	const texts: string[] = [];
 	const ids = new Promise<number[]>(resolve => {
@@ -85,18 +85,18 @@ async function readOverWebSocket(t: ExecutionContext, join: (client: Endpoint) =
 	return {read: () => client.resume(), ids};
 }
 
-/** Waits until nothing moves any more, or longer: a slow machine only makes less of it move. */
-async function stalled(flood: Flood): Promise<void> {
-	for (let [seen, calm] = [-1, 0]; calm < 50; await sleep(2)) {
-		calm = flood.sent > 0 && seen === flood.sent ? calm + 1 : 0;
-		seen = flood.sent;
+/** Waits until the flood has stalled. On a slow machine, fewer messages may be sent before that. */
+async function waitForStall(flood: Flood): Promise<void> {
+	for (let [previous, stable] = [-1, 0]; stable < 50; await sleep(2)) {
+		stable = flood.sent > 0 && previous === flood.sent ? stable + 1 : 0;
+		previous = flood.sent;
 	}
 }
 
 for (const from of ['sse', 'ws'] as const)
 	for (const to of ['sse', 'ws'] as const)
 		test.serial(
-			`64 MiB from a server over ${from} wait there for a client over ${to} that does not read, and arrive when it does [F1]`,
+			`applies backpressure to an upstream over ${from} while a client over ${to} does not read 64 MiB, and delivers all later [F1]`,
 			async t => {
 				const flood = await (from === 'sse' ? floodOverSse(t) : floodOverWebSocket(t));
 				const options = {name: 'remote', url: flood.url, log: readableLog().log};
@@ -106,8 +106,8 @@ for (const from of ['sse', 'ws'] as const)
 					connect(client, [], upstream);
 				};
 				const reader = await (to === 'sse' ? readOverSse(t, join) : readOverWebSocket(t, join));
-				await stalled(flood);
-				t.true(flood.sent < COUNT / 3, `${flood.sent} messages of ${SIZE} bytes were let in`);
+				await waitForStall(flood);
+				t.true(flood.sent < COUNT / 3, `${flood.sent} messages of ${SIZE} bytes were read`);
 				reader.read();
 				t.deepEqual(
 					await reader.ids,

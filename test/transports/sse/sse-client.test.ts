@@ -6,11 +6,11 @@ import {Valve} from '../../../lib/core/valve.js';
 import {until} from '../../helpers/pipeline.js';
 import {start, stream} from './sse-upstream.js';
 
-test('what is said before the server says where to post waits, and is posted in order', async t => {
-	const {listen, say, posts, streams} = await start(t, response => {
+test('queues messages until the endpoint event, and posts them in order', async t => {
+	const {listen, send, posts, streams} = await start(t, response => {
 		response.writeHead(200, {'content-type': 'text/event-stream'}).flushHeaders();
 	});
-	for (let id = 0; id < 20; id++) say(`{"id":${id}}`);
+	for (let id = 0; id < 20; id++) send(`{"id":${id}}`);
 	listen();
 	await until(() => streams.length === 1);
 	t.is(posts.length, 0);
@@ -24,8 +24,8 @@ test('what is said before the server says where to post waits, and is posted in 
 	t.is(posts[0]?.headers['content-type'], 'application/json');
 });
 
-test('the endpoint of a stream behind a redirect is relative to where the stream is [A-G6]', async t => {
-	const {listen, say, posts} = await start(t, (response, request) => {
+test('resolves the endpoint against the URL of the stream after redirects [A-G6]', async t => {
+	const {listen, send, posts} = await start(t, (response, request) => {
 		if (!request.url?.startsWith('/v2/')) response.writeHead(308, {location: '/v2/sse'}).end();
 		else
 			response
@@ -33,33 +33,33 @@ test('the endpoint of a stream behind a redirect is relative to where the stream
 				.write('event: endpoint\ndata: messages?s=1\n\n');
 	});
 	listen();
-	say('{"id":1}');
+	send('{"id":1}');
 	await until(() => posts.length === 1);
 	t.is(posts[0]?.url, '/v2/messages?s=1');
 });
 
-test('one message is posted after the other, however long each takes', async t => {
+test('posts one message at a time', async t => {
 	let [open, most] = [0, 0];
-	const {listen, say, posts} = await start(t, undefined, async response => {
+	const {listen, send, posts} = await start(t, undefined, async response => {
 		most = Math.max(most, ++open);
 		await sleep(20);
 		open--;
 		response.writeHead(202).end();
 	});
 	listen();
-	say('{"id":0}');
+	send('{"id":0}');
 	await until(() => posts.length === 1);
-	for (let id = 1; id < 5; id++) say(`{"id":${id}}`);
+	for (let id = 1; id < 5; id++) send(`{"id":${id}}`);
 	await until(() => posts.length === 5);
 	t.is(most, 1);
 });
 
-test('messages are heard byte for byte and in order, in single bytes, among comments [A18]', async t => {
-	const texts = ['{ "jsonrpc":"2.0","id":1.0,"result":"é\u2028" }', '{"jsonrpc":"2.0","method":"n"}'];
+test('preserves messages byte for byte and in order when they arrive in single bytes, between comments [A18]', async t => {
+	const messages = ['{ "jsonrpc":"2.0","id":1.0,"result":"é\u2028" }', '{"jsonrpc":"2.0","method":"n"}'];
 	const events =
-		`: hi\r\n\r\nevent: endpoint\r\ndata: /post\r\n\r\nid: 7\r\nevent: message\r\ndata: ${texts[0]}\r\n\r\n` +
-		`event: ping\ndata: x\n\nid: 8\n\ndata:${texts[1]}\n\n`;
-	const {listen, texts: heard} = await start(t, async response => {
+		`: hi\r\n\r\nevent: endpoint\r\ndata: /post\r\n\r\nid: 7\r\nevent: message\r\ndata: ${messages[0]}\r\n\r\n` +
+		`event: ping\ndata: x\n\nid: 8\n\ndata:${messages[1]}\n\n`;
+	const {listen, texts} = await start(t, async response => {
 		response.writeHead(200, {'content-type': 'text/event-stream; charset=utf-8'});
 		for (const byte of Buffer.from(events)) {
 			response.write(Buffer.of(byte));
@@ -67,11 +67,11 @@ test('messages are heard byte for byte and in order, in single bytes, among comm
 		}
 	});
 	listen();
-	await until(() => heard().length === 2);
-	t.deepEqual(heard(), texts);
+	await until(() => texts().length === 2);
+	t.deepEqual(texts(), messages);
 });
 
-test('a message of several lines is heard as one', async t => {
+test('joins the data lines of a message', async t => {
 	const {listen, texts} = await start(t, response =>
 		stream(response).write('data: {"jsonrpc":"2.0",\ndata: "method":"n"}\n\n'),
 	);
@@ -80,21 +80,21 @@ test('a message of several lines is heard as one', async t => {
 	t.deepEqual(texts(), ['{"jsonrpc":"2.0", "method":"n"}']);
 });
 
-test('a message over the limit is told of with its id, and the stream goes on [A18]', async t => {
+test('reports a message over the limit with its id, and continues with the next [A18]', async t => {
 	const long = `{"jsonrpc":"2.0","id":5,"result":"${'x'.repeat(200)}"}`;
-	const {listen, heard} = await start(
+	const {listen, received} = await start(
 		t,
 		response => stream(response).write(`data: ${long}\n\ndata: {"jsonrpc":"2.0","method":"n"}\n\n`),
 		undefined,
 		{maxBytes: 100},
 	);
 	listen();
-	await until(() => heard.length === 2);
-	t.like(heard[0]?.head, {flaw: 'too large', id: '5'});
-	t.is(heard[1]?.head.method, 'n');
+	await until(() => received.length === 2);
+	t.like(received[0]?.head, {flaw: 'too large', id: '5'});
+	t.is(received[1]?.head.method, 'n');
 });
 
-test('headers go with the stream and every post, and those of a message with its own', async t => {
+test('sends the configured headers with the GET and each POST, and those of a message with its POST', async t => {
 	const {client, listen, posts, gets} = await start(t, undefined, undefined, {
 		headers: () => ({authorization: 'Bearer a', 'x-a': '1'}),
 	});
@@ -118,33 +118,33 @@ test('headers go with the stream and every post, and those of a message with its
 	t.like(posts[1]?.headers, {authorization: 'Bearer a', 'x-a': '1'});
 });
 
-test('a stream whose messages cannot be taken is not read on [F1]', async t => {
+test('stops reading the stream under backpressure [F1]', async t => {
 	const message = `data: {"x":"${'x'.repeat(100_000)}"}\n\n`;
-	const {listen, heard, streams, say, posts} = await start(t);
+	const {listen, received, streams, send, posts} = await start(t);
 	listen();
 	await until(() => streams.length === 1);
 	const [response] = streams as [ServerResponse];
 	response.write(message);
-	await until(() => heard.length === 1);
-	const open = heard[0]?.origin.valve.shut();
+	await until(() => received.length === 1);
+	const open = received[0]?.origin.valve.shut();
 	for (let count = 0; count < 100; count++) response.write(message);
-	// So many turns are enough to read all of it, as the last lines of this test do.
+	// Without backpressure, this many turns would be enough to read all messages.
 	for (let count = 1; count <= 20; count++) {
-		say('{"id":1}');
+		send('{"id":1}');
 		await until(() => posts.length === count);
 	}
-	t.true(heard.length <= 3, `${heard.length}`);
+	t.true(received.length <= 3, `${received.length}`);
 	open?.();
-	await until(() => heard.length === 101);
+	await until(() => received.length === 101);
 });
 
-test('whoever says more than can be posted is stopped [F2]', async t => {
-	const {listen, say, posts, streams} = await start(t, response =>
+test('applies backpressure to a sender while more than 8 MiB are queued [F2]', async t => {
+	const {listen, send, posts, streams} = await start(t, response =>
 		response.writeHead(200, {'content-type': 'text/event-stream'}).flushHeaders(),
 	);
 	const origin: MessageOrigin = {name: 'client', valve: new Valve()};
 	listen();
-	for (let id = 0; id < 8; id++) say(`{"id":${id},"x":"${'x'.repeat(2 ** 20)}"}`, origin);
+	for (let id = 0; id < 8; id++) send(`{"id":${id},"x":"${'x'.repeat(2 ** 20)}"}`, origin);
 	t.false(origin.valve.isOpen);
 	await until(() => streams.length === 1);
 	streams[0]?.write('event: endpoint\ndata: /post\n\n');

@@ -7,7 +7,7 @@ import {get, serve, unchunked} from '../http-peers.js';
 
 const event = (text: string) => ({data: Buffer.from(text)});
 
-/** A client that has asked for a stream, and the stream. */
+/** A client that has requested a stream, and the stream. */
 async function start(t: ExecutionContext, options: SseStreamOptions = {}) {
 	const responses: ServerResponse[] = [];
 	const server = await serve(t, (_request, response) => responses.push(response));
@@ -17,14 +17,14 @@ async function start(t: ExecutionContext, options: SseStreamOptions = {}) {
 	return {client, stream, response: responses[0] as ServerResponse};
 }
 
-test('the head says at once what is to come', async t => {
+test('sends the headers immediately', async t => {
 	const {client} = await start(t, {headers: {'mcp-session-id': 's'}});
 	await until(() => client.text().includes('\r\n\r\n'));
 	for (const part of ['HTTP/1.1 200', 'content-type: text/event-stream', 'mcp-session-id: s', 'no-transform'])
 		t.true(client.text().includes(part), part);
 });
 
-test('events arrive in order, and the end behind them', async t => {
+test('sends events in order, then the end', async t => {
 	const {client, stream} = await start(t);
 	t.true(stream.send({event: 'endpoint', ...event('/x')}));
 	t.true(stream.send({id: '1', retryMs: 5, ...event('{"a":1}')}));
@@ -35,7 +35,7 @@ test('events arrive in order, and the end behind them', async t => {
 	t.is(unchunked(client.text()), body);
 });
 
-test('a silent stream is kept alive by comments [D9]', async t => {
+test('keeps an idle stream alive with comments [D9]', async t => {
 	const {client, stream} = await start(t, {keepAliveMs: 20});
 	await until(() => unchunked(client.text()).includes(': keep-alive\n\n: keep-alive\n\n'));
 	stream.end();
@@ -43,7 +43,7 @@ test('a silent stream is kept alive by comments [D9]', async t => {
 	t.regex(unchunked(client.text()), /^(: keep-alive\n\n)+$/);
 });
 
-test('a client that does not read stops the origin of what it is sent, and lets it go on when it reads [F1]', async t => {
+test('shuts the valve of an origin while the client does not read [F1]', async t => {
 	const {client, stream} = await start(t);
 	client.pause();
 	const valve = new Valve();
@@ -64,7 +64,7 @@ test('a client that does not read stops the origin of what it is sent, and lets 
 	t.pass();
 });
 
-test('a client that does not read is sent no comments, which would only pile up [D9]', async t => {
+test('sends no comments to a client that does not read [D9]', async t => {
 	const {client, stream, response} = await start(t, {keepAliveMs: 5});
 	client.pause();
 	await until(() => {
@@ -72,12 +72,12 @@ test('a client that does not read is sent no comments, which would only pile up 
 		return response.writableNeedDrain;
 	});
 	const before = stream.unreadBytes;
-	// Timers go off in their order: those of the stream have done so ten times before this one.
+	// Timers fire in order: that of the stream has fired ten times before this one.
 	await new Promise(resolve => setTimeout(resolve, 50));
 	t.is(stream.unreadBytes, before);
 });
 
-test('a client that does not read is cut off at its bound, and whoever waited for it goes on [F3]', async t => {
+test('disconnects a client with more unread bytes than the limit, and opens the valve [F3]', async t => {
 	let unread = 0;
 	const {client, stream} = await start(t, {
 		maxUnreadBytes: 1_000_000,
@@ -93,7 +93,7 @@ test('a client that does not read is cut off at its bound, and whoever waited fo
 	t.true(valve.isOpen);
 });
 
-test('a client that is gone closes the stream, opens what it shut, and is sent no more [D10]', async t => {
+test('opens the valves and rejects further events after the client disconnects [D10]', async t => {
 	const {client, stream} = await start(t);
 	client.pause();
 	const valve = new Valve();
@@ -108,7 +108,7 @@ test('a client that is gone closes the stream, opens what it shut, and is sent n
 	t.false(stream.send(event('a'), valve));
 });
 
-test('a client that was gone before is noticed, too', async t => {
+test('detects a client that disconnected before the stream was created', async t => {
 	const responses: ServerResponse[] = [];
 	const server = await serve(t, (_request, response) => responses.push(response));
 	const client = get(t, server);

@@ -13,7 +13,7 @@ type Post = {
 };
 type Handle = (response: ServerResponse, request: IncomingMessage) => unknown;
 
-/** Answers with a stream of events, which begins with these. */
+/** Responds with an event stream that starts with `text`. */
 export const stream = (
 	response: ServerResponse,
 	text = 'event: endpoint\ndata: /post?s=1\n\n',
@@ -22,7 +22,7 @@ export const stream = (
 	return response;
 };
 
-/** A server that opens streams and takes posts as it is told, and a client of it. */
+/** A server that handles GET and POST with these functions, and a client of it. */
 export async function start(
 	t: ExecutionContext,
 	onGet: Handle = response => stream(response),
@@ -46,14 +46,14 @@ export async function start(
 	const {log, entries} = readableLog();
 	const url = new URL(`http://127.0.0.1:${portOf(server)}/sse?key=secret`);
 	const client = sseClient({name: 'remote', url, log, ...options});
-	const heard: Envelope[] = [];
-	let error: BridgeError | undefined;
+	const received: Envelope[] = [];
+	let failure: BridgeError | undefined;
 	let isOver = false;
 	const listen = (): void => {
 		client.incoming.subscribe({
-			next: envelope => heard.push(envelope),
+			next: envelope => received.push(envelope),
 			error: reason => {
-				error = reason as BridgeError;
+				failure = reason as BridgeError;
 			},
 			complete: () => {
 				isOver = true;
@@ -61,20 +61,20 @@ export async function start(
 		});
 	};
 	t.teardown(() => client.close());
-	const texts = (): string[] => heard.map(({bytes}) => String(bytes));
-	const say = (text: string, origin?: MessageOrigin): void =>
+	const texts = (): string[] => received.map(({bytes}) => String(bytes));
+	const send = (text: string, origin?: MessageOrigin): void =>
 		client.outgoing.next(Envelope.fromText(text, origin));
 	return {
 		client,
 		listen,
-		say,
-		heard,
+		send,
+		received,
 		texts,
 		posts,
 		gets,
 		streams,
 		entries,
-		failure: () => error,
+		error: () => failure,
 		isOver: () => isOver,
 	};
 }

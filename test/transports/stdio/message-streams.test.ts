@@ -11,22 +11,22 @@ import {until} from '../../helpers/pipeline.js';
 const origin = (): MessageOrigin => ({name: 'client', valve: new Valve()});
 const message = (id: number, from = origin()): Envelope => Envelope.of({id}, from);
 
-/** A stream that takes what it is given when the test says so. */
-function slow(highWaterMark: number): {stream: Writable; writes: string[]; take(): void} {
-	const waiting: Array<() => void> = [];
+/** A stream that completes one write per call of `completeWrite`. */
+function slow(highWaterMark: number): {stream: Writable; writes: string[]; completeWrite(): void} {
+	const pendingWrites: Array<() => void> = [];
 	const writes: string[] = [];
 	const stream = new Writable({
 		highWaterMark,
 		write(chunk, _encoding, done) {
 			writes.push(String(chunk));
-			waiting.push(done);
+			pendingWrites.push(done);
 		},
 		writev(chunks, done) {
 			writes.push(chunks.map(({chunk}) => String(chunk)).join(''));
-			waiting.push(done);
+			pendingWrites.push(done);
 		},
 	});
-	return {stream, writes, take: () => waiting.shift()?.()};
+	return {stream, writes, completeWrite: () => pendingWrites.shift()?.()};
 }
 
 test.serial('reads a stream to its end', async t => {
@@ -38,19 +38,19 @@ test.serial('reads a stream to its end', async t => {
 
 test.serial('ends when its stream is closed without an end', async t => {
 	const stream = new PassThrough();
-	const ended = lastValueFrom(fromReadable(stream, new Valve()).pipe(toArray()));
+	const result = lastValueFrom(fromReadable(stream, new Valve()).pipe(toArray()));
 	stream.destroy();
-	t.deepEqual(await ended, []);
+	t.deepEqual(await result, []);
 });
 
-test.serial('fails when its stream does', async t => {
+test.serial('fails when its stream fails', async t => {
 	const stream = new PassThrough();
-	const ended = lastValueFrom(fromReadable(stream, new Valve()).pipe(toArray()));
+	const result = lastValueFrom(fromReadable(stream, new Valve()).pipe(toArray()));
 	stream.destroy(new Error('broken'));
-	await t.throwsAsync(ended, {message: 'broken'});
+	await t.throwsAsync(result, {message: 'broken'});
 });
 
-test.serial('leaves its stream unread while the valve is shut', async t => {
+test.serial('does not read its stream while the valve is shut', async t => {
 	const stream = new PassThrough({highWaterMark: 1});
 	const valve = new Valve();
 	const seen: string[] = [];
@@ -69,7 +69,7 @@ test.serial('leaves its stream unread while the valve is shut', async t => {
 	t.deepEqual(seen, ['a', 'b']);
 });
 
-test.serial('does not read on for nobody when the valve opens after the end of a conversation', async t => {
+test.serial('stays paused when the valve opens after the unsubscription', async t => {
 	const stream = new PassThrough();
 	const valve = new Valve();
 	let open = (): void => {};
@@ -83,7 +83,7 @@ test.serial('does not read on for nobody when the valve opens after the end of a
 	t.true(stream.isPaused());
 });
 
-test.serial('writes a message a line', async t => {
+test.serial('writes one message per line', async t => {
 	const stream = new PassThrough();
 	const out = toWritable(stream);
 	out.next(message(1));
@@ -92,7 +92,7 @@ test.serial('writes a message a line', async t => {
 	t.is((await stream.toArray()).map(String).join(''), '{"id":1}\n{"id":2}\n');
 });
 
-test.serial('writes messages behind headers where the peer does', async t => {
+test.serial('writes messages with Content-Length headers in that framing', async t => {
 	const stream = new PassThrough();
 	const out = toWritable(stream, () => 'content-length');
 	out.next(Envelope.of({text: 'ü'}));
@@ -104,8 +104,8 @@ test.serial('writes messages behind headers where the peer does', async t => {
 	);
 });
 
-test.serial('shuts the origins of what fills the stream, until the stream drains', async t => {
-	const {stream, take} = slow(10);
+test.serial('shuts the origins of messages that fill the stream, until it drains', async t => {
+	const {stream, completeWrite} = slow(10);
 	const [one, other, third] = [origin(), origin(), origin()];
 	const out = toWritable(stream);
 	out.next(message(1, one));
@@ -113,12 +113,12 @@ test.serial('shuts the origins of what fills the stream, until the stream drains
 	await until(() => !one.valve.isOpen);
 	t.false(other.valve.isOpen);
 	t.true(third.valve.isOpen);
-	take();
+	completeWrite();
 	await until(() => one.valve.isOpen);
 	t.true(other.valve.isOpen);
 });
 
-test.serial('leaves origins open while there is room', async t => {
+test.serial('does not shut origins below the high-water mark', async t => {
 	const {stream, writes} = slow(1000);
 	const from = origin();
 	toWritable(stream).next(message(1, from));
@@ -126,7 +126,7 @@ test.serial('leaves origins open while there is room', async t => {
 	t.true(from.valve.isOpen);
 });
 
-test.serial('opens what it shut when its stream is closed', async t => {
+test.serial('opens the shut valves when its stream is closed', async t => {
 	const {stream} = slow(1);
 	const from = origin();
 	toWritable(stream).next(message(1, from));
@@ -136,7 +136,7 @@ test.serial('opens what it shut when its stream is closed', async t => {
 	t.pass();
 });
 
-test.serial('lets messages go that nobody can hear any more', async t => {
+test.serial('drops messages after its stream is closed', async t => {
 	const {stream, writes} = slow(1);
 	const out = toWritable(stream);
 	stream.destroy();
@@ -148,7 +148,7 @@ test.serial('lets messages go that nobody can hear any more', async t => {
 	t.deepEqual(writes, []);
 });
 
-test.serial('writes before it ends what it was given in the same moment', async t => {
+test.serial('writes messages of the same turn before it ends the stream', async t => {
 	const stream = new PassThrough();
 	const out = toWritable(stream);
 	out.next(message(1));
@@ -156,7 +156,7 @@ test.serial('writes before it ends what it was given in the same moment', async 
 	t.is((await stream.toArray()).map(String).join(''), '{"id":1}\n');
 });
 
-test.serial('writes the lines of one chunk as one piece', async t => {
+test.serial('writes the lines of one chunk in one write', async t => {
 	const text = '{"a":1}\n{"b":2}\n{"c":3}\n';
 	const {stream, writes} = slow(1000);
 	const from = origin();
@@ -167,7 +167,7 @@ test.serial('writes the lines of one chunk as one piece', async t => {
 	t.deepEqual(writes, [text]);
 });
 
-test.serial('writes at once what a chunk brings, though some of it was changed on its way', async t => {
+test.serial('writes the messages of one chunk in one write, although one was changed', async t => {
 	const {stream, writes} = slow(1000);
 	const from = origin();
 	fromReadable(Readable.from([Buffer.from('{"a":1}\n{"b":2}\n{"c":3}\n')], {objectMode: false}), from.valve)
@@ -180,8 +180,8 @@ test.serial('writes at once what a chunk brings, though some of it was changed o
 	t.deepEqual(writes, ['{"a":1}\n{"b":5}\n{"c":3}\n']);
 });
 
-test.serial('writes in order what comes from chunks and what comes of its own accord', async t => {
-	const {stream, writes, take} = slow(100_000);
+test.serial('preserves the order of messages from chunks and messages from bridge', async t => {
+	const {stream, writes, completeWrite} = slow(100_000);
 	const out = toWritable(stream);
 	const source = new PassThrough();
 	const from = origin();
@@ -189,12 +189,12 @@ test.serial('writes in order what comes from chunks and what comes of its own ac
 	out.next(message(1));
 	source.write('{"id":2}\n');
 	await until(() => {
-		take();
+		completeWrite();
 		return writes.join('').includes('{"id":2}');
 	});
 	out.next(message(3));
 	await until(() => {
-		take();
+		completeWrite();
 		return writes.join('').includes('{"id":3}');
 	});
 	t.is(writes.join(''), '{"id":1}\n{"id":2}\n{"id":3}\n');

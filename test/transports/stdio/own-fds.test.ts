@@ -10,7 +10,7 @@ import {tempFolder} from '../../helpers/temp-folder.js';
 
 const url = new URL('../../../lib/transports/stdio/own-fds.js', import.meta.url);
 
-/** A program that has the functions under test. */
+/** Starts a program with the functions under test in scope. */
 const start = (t: ExecutionContext, source: string, stdout: 'pipe' | number) => {
 	const text = `import {nonBlockingOutput, whenFlushed} from ${JSON.stringify(url)};\n${source}`;
 	const started = spawn(process.execPath, ['--input-type=module', '-e', text], {
@@ -20,20 +20,20 @@ const start = (t: ExecutionContext, source: string, stdout: 'pipe' | number) => 
 	return started;
 };
 
-test.serial('does not keep a program waiting for a reader of its pipe', async t => {
+test.serial('does not block a program on the reader of its pipe', async t => {
 	const source = `const out = nonBlockingOutput(1); out.write('x'.repeat(10_000_000));
 		setTimeout(() => process.stderr.write('still here'), 10);`;
 	const {stdout, stderr} = start(t, source, 'pipe');
-	let said = '';
+	let output = '';
 	stderr?.on('data', text => {
-		said += text;
+		output += text;
 	});
 	stdout?.pause();
-	await until(() => said.includes('still here'));
+	await until(() => output.includes('still here'));
 	t.pass();
 });
 
-test.serial('writes all to a reader that is slow, before the program ends', async t => {
+test.serial('writes all data to a slow reader before the program exits', async t => {
 	const source = `const out = nonBlockingOutput(1); out.write('x'.repeat(10_000_000)); await whenFlushed(out); process.exit(0);`;
 	const {stdout} = start(t, source, 'pipe');
 	const chunks = (await stdout?.toArray()) as Buffer[];
@@ -48,7 +48,7 @@ test.serial('writes to a file in order', async t => {
 	t.is(readFileSync(file, 'utf8'), Array.from({length: 1000}, (_, index) => `${index}\n`).join(''));
 });
 
-test.serial('is flushed at once where nothing waits, and where nobody can take it', async t => {
+test.serial('resolves whenFlushed immediately for an empty and for a destroyed stream', async t => {
 	await whenFlushed(new PassThrough());
 	const broken = new Writable({write: () => {}});
 	broken.write('x');
@@ -57,11 +57,11 @@ test.serial('is flushed at once where nothing waits, and where nobody can take i
 	t.pass();
 });
 
-test.serial('is flushed once the last byte was taken', async t => {
-	let take = (): void => {};
+test.serial('resolves whenFlushed after the last write has completed', async t => {
+	let completeWrite = (): void => {};
 	const stream = new Writable({
 		write(_chunk, _encoding, done) {
-			take = done;
+			completeWrite = done;
 		},
 	});
 	stream.write('a');
@@ -71,12 +71,12 @@ test.serial('is flushed once the last byte was taken', async t => {
 	});
 	await new Promise(setImmediate);
 	t.false(isDone);
-	take();
+	completeWrite();
 	await done;
 	t.is(stream.writableLength, 0);
 });
 
-test.serial('is flushed when the reader goes away', async t => {
+test.serial('resolves whenFlushed when the reader disconnects', async t => {
 	const stream = new Writable({write: () => {}});
 	stream.on('error', () => {});
 	stream.write('a');

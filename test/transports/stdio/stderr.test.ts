@@ -3,67 +3,67 @@ import test from 'ava';
 import {openStderr} from '../../../lib/transports/stdio/stderr.js';
 import {until} from '../../helpers/pipeline.js';
 
-/** A stream whose reader the test is. */
-function reader(): {stream: Writable; read: string[]; take(): void; takeAll(): void} {
-	const waiting: Array<() => void> = [];
+/** A stream with a reader that the test controls. */
+function reader(): {stream: Writable; read: string[]; completeWrite(): void; completeAll(): void} {
+	const pendingWrites: Array<() => void> = [];
 	const read: string[] = [];
-	let isTaking = false;
+	let isReading = false;
 	const stream = new Writable({
 		write(chunk, _encoding, done) {
 			read.push(String(chunk));
-			if (isTaking) done();
-			else waiting.push(done);
+			if (isReading) done();
+			else pendingWrites.push(done);
 		},
 	});
-	const take = (): void => waiting.shift()?.();
-	const takeAll = (): void => {
-		isTaking = true;
-		take();
+	const completeWrite = (): void => pendingWrites.shift()?.();
+	const completeAll = (): void => {
+		isReading = true;
+		completeWrite();
 	};
-	return {stream, read, take, takeAll};
+	return {stream, read, completeWrite, completeAll};
 }
 
 test.serial('writes text and bytes in order', async t => {
-	const {stream, read, takeAll} = reader();
+	const {stream, read, completeAll} = reader();
 	const stderr = openStderr(stream);
 	stderr.write('one\n');
 	stderr.write(Buffer.from('two\n'));
-	takeAll();
+	completeAll();
 	await stderr.close();
 	t.is(read.join(''), 'one\ntwo\n');
 });
 
-test.serial('keeps no more than its limit for a reader that does not read', t => {
+test.serial('buffers at most the limit while the reader does not read', t => {
 	const {stream} = reader();
 	const stderr = openStderr(stream);
 	for (let count = 0; count < 1000; count++) stderr.write('x'.repeat(10_000));
 	t.true(stream.writableLength <= 2 ** 20 + 10_000, `${stream.writableLength} bytes`);
 });
 
-test.serial('tells how much it left out as soon as there is room', async t => {
-	const {stream, read, takeAll} = reader();
+test.serial('reports the number of dropped bytes when the stream drains', async t => {
+	const {stream, read, completeAll} = reader();
 	const stderr = openStderr(stream);
 	for (let count = 0; count < 200; count++) stderr.write('ü'.repeat(5000));
 	const kept = stream.writableLength;
-	takeAll();
-	await until(() => read.at(-1)?.includes('left out') === true);
-	t.regex(read.at(-1) ?? '', new RegExp(`^\\n\\[bridge\\] .* ${2_000_000 - kept} bytes were left out`));
+	completeAll();
+	await until(() => read.at(-1)?.includes('dropped') === true);
+	t.regex(read.at(-1) ?? '', new RegExp(`^\\n\\[bridge\\] .* ${2_000_000 - kept} bytes were dropped`));
 	stderr.write('and on\n');
 	await stderr.close();
 	t.is(read.at(-1), 'and on\n');
 });
 
-test.serial('tells at its close what it left out', async t => {
-	const {stream, read, takeAll} = reader();
+test.serial('reports dropped bytes on close', async t => {
+	const {stream, read, completeAll} = reader();
 	const stderr = openStderr(stream);
 	for (let count = 0; count < 3; count++) stderr.write('x'.repeat(2 ** 20 + 1));
 	const closed = stderr.close();
-	takeAll();
+	completeAll();
 	await closed;
-	t.is(read.filter(text => text.includes('left out')).length, 1);
+	t.is(read.filter(text => text.includes('dropped')).length, 1);
 });
 
-test.serial('writes to nobody without complaint', async t => {
+test.serial('ignores writes after the reader has disconnected', async t => {
 	const {stream} = reader();
 	const stderr = openStderr(stream);
 	stderr.write('x');
@@ -73,7 +73,7 @@ test.serial('writes to nobody without complaint', async t => {
 	t.pass();
 });
 
-test.serial('does not wait for ever for a reader that takes nothing', async t => {
+test.serial('closes in bounded time although the reader does not read', async t => {
 	const {stream} = reader();
 	const stderr = openStderr(stream);
 	stderr.write('x');
@@ -85,6 +85,6 @@ test.serial('does not wait for ever for a reader that takes nothing', async t =>
 	t.is(stream.writableLength, 1);
 });
 
-test.serial('is no terminal where this process has none', t => {
+test.serial('reports whether the stderr of this process is a terminal', t => {
 	t.is(openStderr(reader().stream).isTerminal, process.stderr.isTTY === true);
 });

@@ -7,18 +7,18 @@ import {until} from '../../helpers/pipeline.js';
 const start = (maxBytes = 1000) => {
 	const [input, output] = [new PassThrough(), new PassThrough()];
 	const stdio = stdioEndpoint({name: 'client', maxBytes, input, output});
-	const heard: Envelope[] = [];
-	stdio.incoming.subscribe({next: envelope => heard.push(envelope), error: () => {}});
-	return {stdio, input, output, heard};
+	const received: Envelope[] = [];
+	stdio.incoming.subscribe({next: envelope => received.push(envelope), error: () => {}});
+	return {stdio, input, output, received};
 };
 
 test.serial('reads messages from its input', async t => {
-	const {input, heard} = start();
+	const {input, received} = start();
 	input.write('{"id":1}\n{"id"');
 	input.write(':2}\n');
-	await until(() => heard.length === 2);
+	await until(() => received.length === 2);
 	t.deepEqual(
-		heard.map(({bytes, origin}) => [bytes.toString(), origin.name]),
+		received.map(({bytes, origin}) => [bytes.toString(), origin.name]),
 		[
 			['{"id":1}', 'client'],
 			['{"id":2}', 'client'],
@@ -26,40 +26,40 @@ test.serial('reads messages from its input', async t => {
 	);
 });
 
-test.serial('answers lines with lines', async t => {
-	const {stdio, input, output, heard} = start();
+test.serial('writes lines to a client that sends lines', async t => {
+	const {stdio, input, output, received} = start();
 	input.write('{"id":1}\n');
-	await until(() => heard.length === 1);
+	await until(() => received.length === 1);
 	stdio.outgoing.next(Envelope.of({id: 1}));
 	await until(() => output.readableLength > 0);
 	t.is(String(output.read()), '{"id":1}\n');
 });
 
-test.serial('answers Content-Length frames with such', async t => {
-	const {stdio, input, output, heard} = start();
+test.serial('writes Content-Length frames to a client that sends them', async t => {
+	const {stdio, input, output, received} = start();
 	input.write('Content-Length: 8\r\n\r\n{"id":1}');
-	await until(() => heard.length === 1);
+	await until(() => received.length === 1);
 	stdio.outgoing.next(Envelope.of({id: 1}));
 	await until(() => output.readableLength > 0);
 	t.is(String(output.read()), 'Content-Length: 8\r\n\r\n{"id":1}');
 });
 
-test.serial('speaks in lines to a client that has not said anything', async t => {
+test.serial('writes lines to a client that has not sent a message yet', async t => {
 	const {stdio, output} = start();
 	stdio.outgoing.next(Envelope.of({id: 1}));
 	await until(() => output.readableLength > 0);
 	t.is(String(output.read()), '{"id":1}\n');
 });
 
-test.serial('goes on after a message over the limit', async t => {
-	const {input, heard} = start(10);
+test.serial('continues after a message over the limit', async t => {
+	const {input, received} = start(10);
 	input.write(`{"id":"${'x'.repeat(100)}"}\n{"id":2}\n`);
-	await until(() => heard.length === 2);
-	t.is(heard[0]?.head.flaw, 'too large');
-	t.is(heard[1]?.bytes.toString(), '{"id":2}');
+	await until(() => received.length === 2);
+	t.is(received[0]?.head.flaw, 'too large');
+	t.is(received[1]?.bytes.toString(), '{"id":2}');
 });
 
-test.serial('has ended when its input does, also while nothing is taken from it', async t => {
+test.serial('detects the end of its input under backpressure', async t => {
 	const {stdio, input} = start();
 	stdio.incoming.subscribe(({origin}) => void origin.valve.shut());
 	input.write('{}\n');
@@ -69,14 +69,14 @@ test.serial('has ended when its input does, also while nothing is taken from it'
 	t.pass();
 });
 
-test.serial('is gone when its output breaks', async t => {
+test.serial('resolves disconnected when its output breaks', async t => {
 	const {stdio, output} = start();
 	output.destroy(Object.assign(new Error('write EPIPE'), {code: 'EPIPE'}));
 	await stdio.disconnected;
 	t.pass();
 });
 
-test.serial('is closed when all is written', async t => {
+test.serial('writes all messages before it is closed', async t => {
 	const {stdio, output} = start();
 	stdio.outgoing.next(Envelope.of({id: 1}));
 	await until(() => output.readableLength > 0);

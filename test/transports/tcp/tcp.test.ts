@@ -13,8 +13,8 @@ import {
 } from '../../../lib/transports/tcp/tcp.js';
 import {readAll} from '../../e2e/raw/tcp.js';
 
-/** A client, a target, and what forwards between them, in this process. */
-async function forwarding(t: ExecutionContext, stage: Stage): Promise<{client: Socket; target: Socket}> {
+/** Connects a client to a target through a forwarder in this process. */
+async function startForwarder(t: ExecutionContext, stage: Stage): Promise<{client: Socket; target: Socket}> {
 	const server = createServer().listen(0, '127.0.0.1');
 	t.teardown(() => server.close());
 	const accepted = once(server, 'connection') as Promise<[Socket]>;
@@ -25,11 +25,11 @@ async function forwarding(t: ExecutionContext, stage: Stage): Promise<{client: S
 		maxConnections: 1,
 		onDropped: () => t.fail(),
 		async accept(socket) {
-			const onward = connectTcpForForwarding({host: '127.0.0.1', port: portOf(server)});
-			const [client, upstream] = [socket, onward].map(end =>
+			const targetSocket = connectTcpForForwarding({host: '127.0.0.1', port: portOf(server)});
+			const [client, upstream] = [socket, targetSocket].map(end =>
 				tcpEndpoint(end, {name: 'end', onBroken: ({message}) => t.fail(message)}),
 			);
-			await whenConnected(onward);
+			await whenConnected(targetSocket);
 			if (client && upstream) connect(client, [stage], upstream);
 		},
 	});
@@ -41,33 +41,33 @@ async function forwarding(t: ExecutionContext, stage: Stage): Promise<{client: S
 	return {client, target};
 }
 
-test('pieces for a client that does not read are whole when it does, although all are read into the same memory [I1]', async t => {
+test('delivers all chunks intact to a client that starts to read late, although all reads share one buffer [I1]', async t => {
 	const passed = new Subject<boolean>();
-	const {client, target} = await forwarding(t, {
+	const {client, target} = await startForwarder(t, {
 		toClient: map(envelope => {
-			// When it has gone its way.
+			// After the chunk was written.
 			setImmediate(() => passed.next(envelope.origin.valve.isOpen));
 			return envelope;
 		}),
 	});
-	const said: Buffer[] = [];
-	const say = (): void => {
-		const piece = randomBytes(1 + ((said.length * 611) % 9000));
-		said.push(piece);
-		target.write(piece);
+	const sent: Buffer[] = [];
+	const sendChunk = (): void => {
+		const chunk = randomBytes(1 + ((sent.length * 611) % 9000));
+		sent.push(chunk);
+		target.write(chunk);
 	};
-	// Each goes alone, until the system has no room for one.
-	const held = new Promise<void>(resolve => {
+	// Chunks are sent one by one until the kernel does not accept one.
+	const valveShut = new Promise<void>(resolve => {
 		passed.subscribe(isOpen => {
-			say();
+			sendChunk();
 			if (!isOpen) resolve();
 		});
 	});
-	say();
-	await held;
+	sendChunk();
+	await valveShut;
 	passed.complete();
-	for (let more = 0; more < 100; more++) say();
-	const heard = readAll(client);
+	for (let more = 0; more < 100; more++) sendChunk();
+	const received = readAll(client);
 	target.end();
-	t.true((await heard).equals(Buffer.concat(said)));
+	t.true((await received).equals(Buffer.concat(sent)));
 });

@@ -17,12 +17,12 @@ import {
 import {until} from '../../helpers/pipeline.js';
 import {portOf, serve} from '../http-peers.js';
 
-/** An endpoint and what came from it so far. */
-export function listening(endpoint: Endpoint) {
-	const heard: Envelope[] = [];
+/** Subscribes to an endpoint and collects its messages. */
+export function collect(endpoint: Endpoint) {
+	const received: Envelope[] = [];
 	let end: {readonly error: BridgeError | undefined} | undefined;
 	endpoint.incoming.subscribe({
-		next: envelope => heard.push(envelope),
+		next: envelope => received.push(envelope),
 		error: error => {
 			end = {error: error as BridgeError};
 		},
@@ -34,16 +34,16 @@ export function listening(endpoint: Endpoint) {
 		await until(() => end !== undefined);
 		return end?.error;
 	};
-	const texts = (): string[] => heard.map(({bytes}) => String(bytes));
-	const say = (text: string, origin?: MessageOrigin): void =>
+	const texts = (): string[] => received.map(({bytes}) => String(bytes));
+	const send = (text: string, origin?: MessageOrigin): void =>
 		endpoint.outgoing.next(Envelope.fromText(text, origin));
-	return {endpoint, heard, texts, ended, say, isOver: () => end !== undefined};
+	return {endpoint, received, texts, ended, send, isOver: () => end !== undefined};
 }
 
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** A server that deals with upgrades as it is told. */
-export async function upgrading(t: ExecutionContext, onUpgrade: Upgrade): Promise<URL> {
+/** Starts a server that handles upgrades with this function. */
+export async function startUpgradeServer(t: ExecutionContext, onUpgrade: Upgrade): Promise<URL> {
 	const server = await serve(t);
 	server.on('upgrade', (request, socket, head) => {
 		socket.on('error', () => {});
@@ -53,35 +53,34 @@ export async function upgrading(t: ExecutionContext, onUpgrade: Upgrade): Promis
 	return new URL(`ws://127.0.0.1:${portOf(server)}/mcp?key=secret`);
 }
 
-/** A server of bridge's own kind: its endpoints, as they come. */
-export async function serving(t: ExecutionContext, options: Partial<WebSocketEndpointOptions> = {}) {
-	const clients: Array<ReturnType<typeof listening>> = [];
+/** Starts a server with the endpoints under test. `clients` has one per connection. */
+export async function startServer(t: ExecutionContext, options: Partial<WebSocketEndpointOptions> = {}) {
+	const clients: Array<ReturnType<typeof collect>> = [];
 	const requests: IncomingMessage[] = [];
-	/** How often clients have asked whether anybody is there. */
 	let pings = 0;
-	const url = await upgrading(t, (request, socket, head) => {
+	const url = await startUpgradeServer(t, (request, socket, head) => {
 		requests.push(request);
 		void acceptWebSocket(request, socket, head, options.maxBytes).then(accepted => {
 			accepted?.on('ping', () => pings++);
-			if (accepted) clients.push(listening(webSocketEndpoint(accepted, {name: 'client', ...options})));
+			if (accepted) clients.push(collect(webSocketEndpoint(accepted, {name: 'client', ...options})));
 		});
 	});
-	const first = async () => {
+	const firstClient = async () => {
 		await until(() => clients.length > 0);
-		return clients[0] as ReturnType<typeof listening>;
+		return clients[0] as ReturnType<typeof collect>;
 	};
-	return {pings: () => pings, url, clients, requests, first};
+	return {pings: () => pings, url, clients, requests, firstClient};
 }
 
-/** A client of bridge's own kind. */
-export function connecting(t: ExecutionContext, url: URL, options: Partial<WebSocketClientOptions> = {}) {
+/** Connects the client under test. */
+export function connectClient(t: ExecutionContext, url: URL, options: Partial<WebSocketClientOptions> = {}) {
 	const endpoint = webSocketClient({name: 'remote', url, ...options});
 	t.teardown(() => endpoint.close());
-	return listening(endpoint);
+	return collect(endpoint);
 }
 
-/** A client that is not of bridge's kind. */
-export async function plain(
+/** Connects a client of the ws package, without the endpoint of bridge. */
+export async function connectPlain(
 	t: ExecutionContext,
 	url: URL,
 	protocols: string[] = ['mcp'],
