@@ -40,7 +40,6 @@ type HttpClientOptions = {
 
 /** How long later messages are queued for the response to `notifications/initialized`. */
 const INITIALIZED_TIMEOUT_MS = 10_000;
-/** The timeout of the DELETE that ends the session. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /**
@@ -64,7 +63,6 @@ export function httpClient(options: HttpClientOptions): Endpoint {
 class HttpClient {
 	readonly incoming = new Channel();
 	readonly #options: HttpClientOptions;
-	/** The pending requests, by key. */
 	readonly #pending = new SlotMap<string, PendingHttpRequest>();
 	/** Messages queued until `notifications/initialized` is accepted: another connection could be faster. */
 	readonly #queued = new QueuedMessages();

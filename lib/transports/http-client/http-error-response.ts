@@ -63,7 +63,6 @@ function remedyFor(status: number, isInitialize: boolean): string {
 		: 'Check its log for this request.';
 }
 
-/** Replaces a body over the limit. */
 function replacementHttpError(id: string, status: number, headers: Headers, failure: BridgeError) {
 	const {'content-encoding': _encoding, ...forwarded} = headers;
 	const {bytes: body} = Envelope.errorResponse(id, failure);

@@ -3,7 +3,6 @@ import type {Agent, Dispatcher} from 'undici';
 import type {Headers} from '../../core/envelope.js';
 import {followedRedirect, MAX_REDIRECTS} from './redirect.js';
 
-/** An HTTP request to an upstream, and the handlers of its response. */
 export type HttpRequestOptions = {
 	readonly method: 'POST' | 'GET' | 'DELETE';
 	readonly url: URL;
@@ -15,13 +14,11 @@ export type HttpRequestOptions = {
 	readonly onError: (error: Error, hasResponse: boolean) => void;
 };
 
-/** Receives the body of a response. */
 export type BodyHandler = {
 	readonly onData: (chunk: Buffer, controller: BodyController) => void;
 	readonly onEnd: () => void;
 };
 
-/** Controls the body that is being read. */
 export type BodyController = {pause(): void; resume(): void; stop(): void};
 
 /** Aborts a request in any state. No handler is called afterwards. */
@@ -41,9 +38,7 @@ const loadSharedAgent = (): Promise<Agent> => {
 	return sharedAgent;
 };
 
-/**
- * Creates a connection pool. Connections close after `idleMs`, whatever `Keep-Alive` hint the upstream sends.
- */
+/** Creates a connection pool. With `idleMs`, longer `Keep-Alive` hints of the upstream are ignored. */
 export const createAgent = (connectMs: number, idleMs?: number): Promise<Agent> =>
 	// Node only guesses the named exports of a CommonJS package. The default export always exists.
 	import('undici').then(
@@ -175,7 +170,6 @@ const partsOf = (url: URL): {readonly origin: string; readonly path: string} => 
 	return parts;
 };
 
-/** The value of a header. Repeated headers are joined. */
 export function headerValue(headers: IncomingHttpHeaders, name: string): string | undefined {
 	const value = headers[name];
 	return Array.isArray(value) ? value.join(', ') : value;

@@ -12,7 +12,6 @@ type ListeningStreamOptions = {
 	readonly maxBytes: number;
 	/** Returns the headers of the next request. The session id may change between requests. */
 	readonly headers: () => Headers;
-	/** Called with the headers of each response and its request. */
 	readonly onResponse: (received: IncomingHttpHeaders, sent: Headers) => void;
 	/** The id of the last event that was received on an earlier stream. */
 	readonly lastEventId?: string | undefined;

@@ -10,9 +10,7 @@ type OneWayPostsOptions = {
 	readonly name: string;
 	readonly url: URL;
 	readonly log: Log;
-	/** The timeout of a POST. */
 	readonly oneWayTimeoutMs?: number | undefined;
-	/** Called with the headers of each response and its request. */
 	readonly onResponse?: (received: IncomingHttpHeaders, sent: Headers) => void;
 };
 
@@ -31,7 +29,6 @@ export class OneWayPosts {
 	readonly #options: OneWayPostsOptions;
 	#messages = 0;
 	#bytes = 0;
-	/** The functions that open the shut valves. */
 	readonly #shutValves = new Map<Valve, () => void>();
 
 	constructor(options: OneWayPostsOptions) {

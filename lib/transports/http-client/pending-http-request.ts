@@ -26,7 +26,6 @@ type PendingHttpRequestOptions = {
 	readonly maxBytes: number;
 	readonly request: Envelope;
 	readonly onMessage: (envelope: Envelope) => void;
-	/** Called when the request is complete or aborted. */
 	readonly onDone: () => void;
 };
 
@@ -91,12 +90,10 @@ export class PendingHttpRequest {
 		else this.#fail(networkErrorReason(error), {connection: 'failed'});
 	}
 
-	/** Whether the request is of the stateless era. */
 	get #isStateless(): boolean {
 		return this.#options.request.headers?.['mcp-method'] !== undefined;
 	}
 
-	/** Aborts the request without a response. */
 	stop(): void {
 		if (this.#isOver) return;
 		this.#finish();
@@ -118,7 +115,6 @@ export class PendingHttpRequest {
 		return this.#readBody(status, headers, type);
 	}
 
-	/** Handles a response that is not an event stream. */
 	#readBody(status: number, headers: IncomingHttpHeaders, type: string): BodyHandler {
 		const body = new BodyBuffer(status < 300 ? this.#options.maxBytes : MAX_ERROR_BODY_BYTES);
 		return {
@@ -212,7 +208,7 @@ export class PendingHttpRequest {
 		);
 	}
 
-	/** Rejects a redirect to another origin, which must not receive the credentials of this one. */
+	/** Rejects a redirect that is not followed: its target must not receive the credentials of this origin. */
 	#rejectRedirect(status: number, headers: IncomingHttpHeaders): void {
 		const {name, log, url} = this.#options;
 		const target = describeRedirectTarget(headers, url);

@@ -1,9 +1,7 @@
 import type {IncomingHttpHeaders} from 'node:http';
 
-/** The maximum number of redirects per request. */
 export const MAX_REDIRECTS = 3;
 
-/** The rule for redirects, for error messages. */
 export const REDIRECT_RULE = `only 307 and 308 to the same origin are followed, ${MAX_REDIRECTS} times at most`;
 
 export const WEBSOCKET_REDIRECT_RULE = 'redirects of WebSockets are not followed';

@@ -52,7 +52,6 @@ export class EventBuffer implements EvictableBuffer {
 		if (this.#events.length > MAX_EVENTS || this.#bytes > MAX_BUFFERED_BYTES) this.#evictOldest();
 	}
 
-	/** Whether the buffer has an event of this stream. */
 	has(stream: number): boolean {
 		return this.#events.some(sent => sent.stream === stream);
 	}

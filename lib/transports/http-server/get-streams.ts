@@ -6,7 +6,6 @@ import type {SseStream} from '../sse/sse-stream.js';
 import type {HttpSessionOptions} from './http-session-options.js';
 import {ResumableStream, type ResumableStreamOptions} from './resumable-stream.js';
 
-/** The maximum number of open GET streams per session. */
 const MAX_STREAMS = 16;
 
 /** The GET streams of a session, for server-initiated messages. */
@@ -19,7 +18,6 @@ export class GetStreams {
 		this.#options = options;
 	}
 
-	/** The first stream with an open connection. */
 	get connected(): ResumableStream | undefined {
 		return [...this.#streams.values()].find(stream => stream.isConnected);
 	}

@@ -10,7 +10,6 @@ import {sessionClosedResponse} from './unfinished-responses.js';
 type HttpReplyOptions = ResumableStreamOptions & {
 	readonly response: ServerResponse;
 	readonly accepts: {readonly json: boolean; readonly events: boolean};
-	/** The message in the POST. */
 	readonly request: Envelope;
 	/**
 	 * Returns the headers of the HTTP response. `message` is the JSON-RPC response; undefined for an event
@@ -41,7 +40,6 @@ export class HttpReply {
 	#stream: ResumableStream | undefined;
 	/** The time of the request, by the monotonic clock. */
 	readonly startedAt = performance.now();
-	/** Whether the headers of the HTTP response are written. */
 	isStarted = false;
 
 	constructor(options: HttpReplyOptions) {
@@ -110,7 +108,6 @@ function writeResponse(response: ServerResponse, envelope: Envelope, status: num
 	response.once('close', release);
 }
 
-/** Ends a response with these parts in one write. */
 function endWith(response: ServerResponse, parts: readonly Buffer[]): void {
 	const [first] = parts;
 	if (first && parts.length === 1) {

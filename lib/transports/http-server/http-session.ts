@@ -174,7 +174,6 @@ export class HttpSession implements Endpoint {
 			});
 	}
 
-	/** Begins a GET stream with the missed messages of another one. */
 	#beginGetStream(response: ServerResponse, lastEvent: EventId | undefined, missed: readonly Buffer[]): void {
 		if (lastEvent) logLostEvents(this.#options, lastEvent.stream);
 		const stream = this.#getStreams.begin(response, this.#streamOptions(), missed);

@@ -1,7 +1,6 @@
 import type {Headers, MessageOrigin} from '../../core/envelope.js';
 import type {Valve} from '../../core/valve.js';
 
-/** The origin of a posted message, with its number in the session. */
 export class PostOrigin implements MessageOrigin {
 	readonly number: number;
 	readonly name: string;

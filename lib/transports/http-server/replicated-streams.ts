@@ -1,4 +1,3 @@
-/** The purpose of a stream of events. */
 export type StreamPurpose = {
 	/** The id of the request that it responds to, as text; absent for server-initiated messages. */
 	readonly about?: string | undefined;
@@ -20,7 +19,6 @@ export type StreamSnapshot = {
 	/** The latest metadata; undefined for an unknown stream. */
 	readonly metadata: StreamMetadata | undefined;
 	readonly events: readonly SharedEvent[];
-	/** Whether no event was evicted. */
 	readonly isComplete: boolean;
 	/** The sequence number of the last event, once the stream has ended. */
 	readonly end: number | undefined;
@@ -28,7 +26,6 @@ export type StreamSnapshot = {
 	readonly isPending: boolean;
 };
 
-/** A stream that other replicas can resume. */
 export type ReplicatedStream = {
 	add(sequence: number, data: Buffer): void;
 	/** Calls back when the client resumes the stream at another replica. Returns an unsubscribe function. */

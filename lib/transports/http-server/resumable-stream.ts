@@ -18,7 +18,6 @@ export type ResumableStreamOptions = {
 	readonly onSlow: (unreadBytes: number) => void;
 };
 
-/** The reconnection delay that is sent to clients. */
 const RETRY_MS = 1000;
 const EMPTY = Buffer.alloc(0);
 

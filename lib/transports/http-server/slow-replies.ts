@@ -18,7 +18,6 @@ export class SlowReplies {
 		this.#delayMs = delayMs;
 	}
 
-	/** To be called for each new reply. */
 	watch({request}: HttpReply): void {
 		if (!this.#timer) this.#checkAfter(this.#delayMs(request.head.method));
 	}

@@ -23,11 +23,9 @@ type StatelessPostsOptions = {
 	readonly onAbandoned?: () => void;
 };
 
-/** A pending request, with the client's id of it. */
 type PendingPost = {
 	readonly reply: HttpReply;
 	readonly id: string;
-	/** The client's progress token, as text. */
 	readonly token: string | undefined;
 };
 
@@ -49,11 +47,9 @@ export class StatelessPosts implements Endpoint {
 	readonly disconnected: Promise<void>;
 	readonly #options: StatelessPostsOptions;
 	readonly #valve = new Valve();
-	/** The pending requests, by their key at the upstream. */
 	readonly #pending = new SlotMap<string, PendingPost>();
 	readonly #slowReplies: SlowReplies;
 	#count = 0;
-	/** Whether a response was delivered. */
 	#hasDelivered = false;
 	#resolveDisconnected: () => void = () => {};
 
@@ -189,7 +185,6 @@ export class StatelessPosts implements Endpoint {
 	}
 }
 
-/** Replaces the subscription id with the client's id of the stream. */
 function withSubscription(envelope: Envelope, id: string): Envelope {
 	const range = memberRange(envelope.bytes, 'params', '_meta', SUBSCRIPTION_ID);
 	return range ? envelope.withTextAt(range, id) : envelope;

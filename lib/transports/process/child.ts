@@ -26,7 +26,6 @@ export type ChildOptions = {
 	readonly name: string;
 	readonly command: string;
 	readonly args?: readonly string[];
-	/** Variables in addition to the inherited ones. */
 	readonly env?: Environment;
 	/** The inherited variables [allowed]. */
 	readonly inherits?: InheritedVariables;

@@ -55,7 +55,6 @@ const isAllowed = (name: string): boolean => {
 /** Settings and tokens of bridge itself. A child gets its own process mark. */
 const isBridgeVariable = (name: string): boolean => name.toUpperCase().startsWith('BRIDGE_');
 
-/** The environment of a child: the inherited variables and those configured for it. */
 export function childEnvironment(
 	configured: Environment,
 	inherited: InheritedVariables = 'allowed',
@@ -68,12 +67,10 @@ export function childEnvironment(
 	return {...environment, ...configured};
 }
 
-/** The maximum number of names in one error. */
 const MAX_NAMES = 20;
 const NAME = /^[A-Z_][A-Z0-9_]{0,63}$/i;
 /** Names of variables that are likely to be credentials or addresses. */
 const CREDENTIAL = /TOKEN|KEY|SECRET|PASS|AUTH|CREDENTIAL|URL|DSN/i;
-/** Variables that shells set for themselves. */
 const shellVariables: ReadonlySet<string> = new Set(['_', 'OLDPWD', 'SHLVL']);
 
 /**

@@ -82,7 +82,6 @@ export class ChildLifetime {
 		await this.#endsWithin(TERM_MS);
 	}
 
-	/** Kills the child and its descendants. */
 	kill(): void {
 		this.#signal('SIGKILL', 'requested');
 	}

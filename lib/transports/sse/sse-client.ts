@@ -23,7 +23,6 @@ import {
 export type SseClientOptions = {
 	readonly name: string;
 	readonly url: URL;
-	/** Headers for every request. */
 	readonly headers?: () => Headers;
 	readonly log: Log;
 	readonly maxBytes?: number;
@@ -56,7 +55,6 @@ class SseClient {
 	/** Messages drained from the queue, to be posted before the rest of it. */
 	#batch: Envelope[] = [];
 	#subscriber: Subscriber<Envelope> | undefined;
-	/** The address of the stream, after redirects. */
 	#streamUrl: URL;
 	/** The address for POSTs, from the endpoint event. */
 	#postUrl: URL | undefined;
@@ -128,7 +126,6 @@ class SseClient {
 		};
 	}
 
-	/** Fails all queued messages: the upstream rejected the stream. */
 	#endWithHttpError(failure: UpstreamHttpError): void {
 		for (const envelope of this.#queued.drain()) this.#fail(envelope, failure);
 		this.#end(failure.error);
@@ -212,7 +209,6 @@ class SseClient {
 			);
 	}
 
-	/** Reads the body of an HTTP error response, up to the limit. */
 	#readHttpError(
 		status: number,
 		headers: IncomingHttpHeaders,

@@ -61,7 +61,6 @@ export class SseSession implements Endpoint {
 		};
 	}
 
-	/** Accepts the body and headers of a POST. */
 	receive(body: Buffer, headers: Headers): void {
 		const origin: MessageOrigin = {name: this.name, valve: this.valve, headers};
 		this.#incomingBuffer.next(envelopeFromMessage(body, origin));

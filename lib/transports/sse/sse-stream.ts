@@ -25,7 +25,6 @@ const commonHeaders: Headers = {
 	'x-accel-buffering': 'no',
 };
 
-/** An HTTP response that is a stream of server-sent events. */
 export class SseStream {
 	/** Resolves when the response is closed: by the client, or after its end was sent. */
 	readonly closed: Promise<void>;

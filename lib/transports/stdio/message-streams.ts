@@ -6,7 +6,6 @@ import type {Valve} from '../../core/valve.js';
 import {ChunkQueue} from '../../util/chunk-queue.js';
 import type {Framing} from '../../wire/framing.js';
 
-/** Writes that are deferred to the end of the current chunk. */
 const pendingWrites: Array<() => void> = [];
 let isInChunk = false;
 
@@ -97,7 +96,7 @@ export function fromReadable(readable: Readable, valve: Valve, readAheadBytes = 
 export function toWritable(writable: Writable, framing: () => Framing = () => 'lines'): Observer<Envelope> {
 	const batch = new WriteBatch(writable);
 	const shutValves = new Map<Valve, () => void>();
-	/** The valve of the first message in the batch. Most batches have only one. */
+	/** The valve of the first message in the batch. Most batches have one origin. */
 	let origin: Valve | undefined;
 	const otherOrigins = new Set<Valve>();
 	const release = (): void => {

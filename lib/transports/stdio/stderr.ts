@@ -9,7 +9,6 @@ const DRAIN_TIMEOUT_MS = 1000;
 /** The limit of unwritten bytes. Beyond it, text is dropped. */
 const MAX_BUFFERED_BYTES = 1 << 20;
 
-/** Writes to the stderr of this process without backpressure. */
 export type StderrWriter = {
 	readonly isTerminal: boolean;
 	write(text: string | Uint8Array): void;

@@ -18,7 +18,6 @@ export function openStdout(): (bytes: Uint8Array) => Promise<void> {
 /** The device number of /dev/null on Linux. */
 const NULL_DEVICE = 0x103;
 
-/** Whether stdout is /dev/null. */
 export function isStdoutNull(): boolean {
 	const stat = fstatSync(1);
 	return stat.isCharacterDevice() && stat.rdev === NULL_DEVICE;

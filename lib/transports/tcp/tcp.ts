@@ -17,7 +17,6 @@ import {Valve} from '../../core/valve.js';
 type TcpEndpoint = Endpoint & {
 	/** Stops reading and sends a FIN. Resolves when all data is sent or the connection is closed. */
 	finish(): Promise<void>;
-	/** Closes the connection with a RST. */
 	reset(): void;
 };
 
@@ -102,7 +101,6 @@ const connectOptions = ({host, port}: TcpAddress): TcpNetConnectOpts => ({
 	allowHalfOpen: true,
 });
 
-/** Starts to connect to a target. */
 export const connectTcp = (address: TcpAddress): Socket => connectSocket(connectOptions(address));
 
 /** The size of one read. It also bounds the data in one line of a log. */
@@ -130,7 +128,6 @@ type TcpListenOptions = {
 	readonly host: string;
 	readonly port: number;
 	readonly maxConnections: number;
-	/** Called for each connection. The socket is paused. */
 	readonly accept: (socket: Socket) => void;
 	/** Called when a connection over the limit was closed. */
 	readonly onDropped: () => void;

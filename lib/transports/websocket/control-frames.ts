@@ -67,7 +67,6 @@ export class ControlFrames {
 		});
 	}
 
-	/** Closes the connection. The peer has a second to read the reason. */
 	#disconnect(reason: string): void {
 		const socket = this.#socket;
 		this.#onFlood(reason);

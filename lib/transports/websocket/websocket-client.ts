@@ -14,7 +14,6 @@ import {SUBPROTOCOL, socketOptions, type WebSocketEndpoint, webSocketEndpoint} f
 export type WebSocketClientOptions = {
 	readonly name: string;
 	readonly url: URL;
-	/** Headers of the handshake request. */
 	readonly headers?: () => Headers;
 	readonly maxBytes?: number;
 	readonly handshakeMs?: number;
@@ -62,7 +61,6 @@ function rejectQueued(endpoint: WebSocketEndpoint, failure: UpstreamHttpError): 
 	endpoint.fail(failure.error);
 }
 
-/** Reads the body of an HTTP error response, up to the limit. */
 function readErrorBody(response: IncomingMessage): Promise<Buffer> {
 	const chunks: Buffer[] = [];
 	let length = 0;

@@ -31,7 +31,6 @@ export type WebSocketEndpointOptions = {
 	readonly tcpSocket?: Duplex;
 };
 
-/** The WebSocket subprotocol of MCP. */
 export const SUBPROTOCOL = 'mcp';
 /** Unwritten bytes beyond which backpressure is applied to the sender. */
 const MAX_BUFFERED_BYTES = 2 ** 20;
@@ -90,7 +89,6 @@ export class WebSocketEndpoint implements Endpoint {
 	readonly #options: WebSocketEndpointOptions;
 	readonly #origin: MessageOrigin;
 	readonly #incomingBuffer = new IncomingBuffer();
-	/** Messages that were sent before the connection was open. */
 	readonly #queued = new QueuedMessages();
 	readonly #shutValves = new ShutValves();
 	readonly #pingTimer: NodeJS.Timeout;
@@ -202,7 +200,7 @@ export class WebSocketEndpoint implements Endpoint {
 		trackUnread(this.#options.tcpSocket);
 	}
 
-	/** Sends a ping, unless backpressure in either direction would delay the pong. */
+	/** Sends a ping, or disconnects a peer that missed pongs. Not under backpressure, which delays pongs. */
 	#ping(): void {
 		const socket = this.#socket;
 		if (socket.readyState !== socket.OPEN) return;
