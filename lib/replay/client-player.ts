@@ -88,7 +88,7 @@ export class ClientPlayer implements Endpoint {
 		for (const [at, message] of messages.entries()) {
 			if (this.#waiter.isClosed) await this.#reportMissed(message);
 			else if (message.from === 'server') await this.#awaitRecorded(message);
-			else if (message.kind !== 'answer') await this.#send(message);
+			else if (message.kind !== 'response') await this.#send(message);
 			onStep(at + 1);
 		}
 		for (const serverRequest of this.#waiter.isClosed ? [] : this.#serverRequests.unmatched())
@@ -118,7 +118,7 @@ export class ClientPlayer implements Endpoint {
 
 	/** Waits for what the server said next when it was recorded, so that the client goes on where it did then. */
 	async #awaitRecorded(message: RecordedMessage): Promise<void> {
-		if (message.kind === 'answer') await this.#awaitResponse(message);
+		if (message.kind === 'response') await this.#awaitResponse(message);
 		else if (message.kind === 'request') await this.#awaitServerRequest(message);
 		else await this.#awaitNotification(message.method ?? '');
 	}
@@ -209,7 +209,7 @@ export class ClientPlayer implements Endpoint {
 	/** What was to be asked of a server that is gone. */
 	async #reportMissed(message: RecordedMessage): Promise<void> {
 		const {recording, onOutcome} = this.#options;
-		const isResponse = message.kind === 'answer' && message.from === 'server';
+		const isResponse = message.kind === 'response' && message.from === 'server';
 		const request = isResponse ? this.#pairs.get(message) : undefined;
 		if (!request) return;
 		const pending = this.#pending.get(request.key ?? '');

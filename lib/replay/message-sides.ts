@@ -70,7 +70,7 @@ function requestsHandledByBridge(messages: readonly RecordedMessage[]): Readonly
 	for (const {kind, from, side, key, index: at, isByBridge: isOwn} of messages) {
 		if (side !== 'client') continue;
 		if (kind === 'request' && from === 'client') pending.set(key, at);
-		if (kind !== 'answer' || from !== 'server') continue;
+		if (kind !== 'response' || from !== 'server') continue;
 		const request = pending.get(key);
 		if (isOwn && request !== undefined) found.add(request);
 	}
@@ -86,7 +86,7 @@ export function pairResponses(
 	for (const message of messages) {
 		const {kind, from, key} = message;
 		if (kind === 'request') pending.set(`${from} ${key}`, message);
-		if (kind !== 'answer') continue;
+		if (kind !== 'response') continue;
 		const name = `${from === 'client' ? 'server' : 'client'} ${key}`;
 		const request = pending.get(name);
 		if (!request) continue;

@@ -79,7 +79,7 @@ class ExchangeBuilder {
 
 	add(message: RecordedMessage): void {
 		if (message.from === 'server') this.#addServerMessage(message);
-		else if (message.kind !== 'answer') this.#addClientMessage(message);
+		else if (message.kind !== 'response') this.#addClientMessage(message);
 		else this.#addClientResponse(message);
 	}
 
@@ -122,7 +122,7 @@ class ExchangeBuilder {
 			draft.openServerRequests = appended(draft.openServerRequests, message);
 			this.#exchangeByServerRequest.set(message, draft);
 		}
-		if (message.kind !== 'answer') return;
+		if (message.kind !== 'response') return;
 		draft.isAnswered = true;
 		this.#pending.delete(draft.message.key ?? '');
 	}
@@ -149,7 +149,7 @@ class ExchangeBuilder {
 
 	/** What a message of the server is due to: its request, the one that is under way, or what was said last. */
 	#exchangeFor(message: RecordedMessage): ExchangeDraft | undefined {
-		if (message.kind === 'answer') return this.#pending.get(message.key ?? '');
+		if (message.kind === 'response') return this.#pending.get(message.key ?? '');
 		const token = isProgress(message) ? this.#inspector.tokenOf(message) : undefined;
 		const byToken = token === undefined ? undefined : this.#byToken.get(token);
 		return byToken ?? [...this.#pending.values()].at(-1) ?? this.all.at(-1);
@@ -165,6 +165,6 @@ function appended<T>(list: readonly T[], one: T): readonly T[] {
 
 /** Whether it is a question of the server, or the client's answer to one. */
 const isServerRequestOrResponse = ({kind, from}: RecordedMessage): boolean =>
-	from === 'server' ? kind === 'request' : kind === 'answer';
+	from === 'server' ? kind === 'request' : kind === 'response';
 
 const isProgress = ({method}: RecordedMessage): boolean => method === 'notifications/progress';

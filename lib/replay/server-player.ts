@@ -157,7 +157,7 @@ export class ServerPlayer implements Endpoint {
 
 	#sendRecorded(message: RecordedMessage, playback: Playback): void {
 		const envelope = Envelope.received(this.#options.exchanges.recording.line(message), this.#origin);
-		if (message.kind === 'answer') this.incoming.next(envelope.forwardedAs(this.#origin, playback.id));
+		if (message.kind === 'response') this.incoming.next(envelope.forwardedAs(this.#origin, playback.id));
 		else if (message.kind === 'request') this.#sendServerRequest(message, envelope, playback);
 		else if (message.method !== 'notifications/progress') this.incoming.next(envelope);
 		else this.#sendProgress(envelope, playback);

@@ -7,43 +7,46 @@ import {encodeRecord, recordSize, type TrafficLine, writeRecord} from './records
 import type {LogDestination} from './traffic-log.js';
 
 export type BackgroundLogOptions = LogSettings & {
-	/** The module of the thread that logs, where it does not lie beside this one. */
+	/** The worker module, if it is not in the default place. */
 	readonly worker?: URL | undefined;
-	/** Writes to stdout. Rejects when nobody reads that any more. */
+	/** Writes to stdout. Rejects once stdout has no reader. */
 	readonly stdout: (bytes: Uint8Array) => Promise<void>;
-	/** Told when writing fails, and when it works again. */
-	readonly onTrouble: (destination: number, sentence: string, leftOutLines: number) => void;
-	/** Told if the thread died, which nobody has foreseen. Nothing is logged then. */
+	/** Called when writing fails, and when it works again. */
+	readonly onTrouble: (destination: number, message: string, leftOutLines: number) => void;
+	/** Called if the worker fails unexpectedly. Nothing is logged after that. */
 	readonly onBug: (error: Error) => void;
 };
 
-/** How a destination ended. */
+/** What a closed destination has lost. */
 export type LogCloseResult = {readonly lostBytes: number; readonly leftOutLines: number};
 
-/** Eight of the longest chunks that are read, with what stands around them. */
+/** Eight of the largest chunks, with their heads and tails. */
 const BLOCK_BYTES = 2 ** 20 + 2 ** 12;
-/** How long lines wait for more to be handed over together: no longer, and a part of the time until they are written. */
+/** Limits of how long lines wait for a full block: absolute, and as a fraction of the flush time. */
 const MAX_BATCH_DELAY_MS = 500;
 const BATCH_DELAY_FRACTION = 1 / 4;
-/** Blocks that are kept for the next lines: memory that is new has to be cleared by the system first. */
+/** Limits of blocks that are kept for reuse, since the system has to clear new memory. */
 const MAX_SPARE_BLOCKS = 256;
 const IDLE_SPARE_BLOCKS = 4;
-/** How much may be on its way to the thread; where traffic can wait, no more than in the buffer, as it is memory beside it. */
+/**
+ * Limits of bytes in flight to the worker. With backpressure it is lower, since this memory adds to the
+ * buffer.
+ */
 const MAX_IN_FLIGHT_BYTES = 64 * 2 ** 20;
 const MAX_IN_FLIGHT_BYTES_WAITING = 16 * 2 ** 20;
 
 /**
- * The traffic log, kept by a thread of its own: many destinations, each with its buffer. What is added here is only copied,
- * into blocks that are handed over when they are full, or old.
+ * A traffic log in a worker thread, with any number of destinations and a buffer for each. Lines are copied
+ * into blocks, which are transferred to the worker when they are full or old.
  */
 export class BackgroundLog {
 	readonly #options: BackgroundLogOptions;
 	readonly #worker: Worker;
-	/** What is to be done when a destination has ended, by its number. */
+	/** Callbacks for closed destinations, by key. */
 	readonly #closeCallbacks = new Map<number, (closed: LogCloseResult) => void>();
 	#openKeys = new Set<number>();
 	#lastKey = 0;
-	/** Before anybody has said where to, lines wait. */
+	/** Lines are kept until the first destination is opened. */
 	#isBeforeFirstOpen = true;
 	#block = Buffer.alloc(0);
 	#used = 0;
@@ -70,12 +73,14 @@ export class BackgroundLog {
 		this.#worker.unref();
 	}
 
-	/** Whether anybody wants lines. */
+	/** Whether lines are logged. */
 	get isOn(): boolean {
 		return this.#isBeforeFirstOpen || this.#openKeys.size > 0;
 	}
 
-	/** Adds a line, with the present time. `origin` is who waits where traffic waits for a log that is full. */
+	/**
+	 * Adds a line with the current time. If `onFull` is `wait`, a full log applies backpressure to `origin`.
+	 */
 	add(line: TrafficLine, origin?: MessageOrigin): void {
 		if (!this.isOn) return;
 		const size = recordSize(line);
@@ -89,7 +94,7 @@ export class BackgroundLog {
 		this.#timer ??= setTimeout(() => this.#postBlockOnTimer(), this.#batchDelayMs);
 	}
 
-	/** Begins to log to a place, and returns its number. */
+	/** Opens a destination and returns its key. */
 	open(destination: LogDestination | 'stdout'): number {
 		if (!this.#isBeforeFirstOpen) this.#postBlock();
 		this.#isBeforeFirstOpen = false;
@@ -99,7 +104,7 @@ export class BackgroundLog {
 		return key;
 	}
 
-	/** Adds a last line for one destination, writes all that waits for it, and ends it. */
+	/** Adds a last line to one destination, writes its buffered lines and closes it. */
 	close(key: number, last?: TrafficLine): Promise<LogCloseResult> {
 		this.#postBlock();
 		if (!this.#openKeys.delete(key)) return Promise.resolve({lostBytes: 0, leftOutLines: 0});
@@ -110,7 +115,7 @@ export class BackgroundLog {
 		});
 	}
 
-	/** Ends the thread. What has not been closed by then is lost. */
+	/** Terminates the worker. Lines of open destinations are lost. */
 	async end(): Promise<void> {
 		clearTimeout(this.#timer);
 		this.#isBeforeFirstOpen = false;
@@ -119,18 +124,18 @@ export class BackgroundLog {
 		await this.#worker.terminate();
 	}
 
-	/** Whether a line is counted instead of kept; if not, its origin may have to wait. */
+	/** Whether a line is dropped and counted. Otherwise, backpressure may be applied to its origin. */
 	#shouldDrop(bytes: number, fits: boolean, origin: MessageOrigin | undefined): boolean {
 		const isFull = this.#isFull || this.#inFlightBytes > this.#maxInFlightBytes;
-		const isWaiting = this.#options.onFull === 'wait';
-		if (isFull && isWaiting && origin) {
+		const hasBackpressure = this.#options.onFull === 'wait';
+		if (isFull && hasBackpressure && origin) {
 			this.#valveReleases.push(origin.valve.shut());
 			this.#updateWorkerRef();
 		}
-		// There is one block until it is decided where lines go.
+		// There is only one block until the first destination is opened.
 		const isBlocked = this.#isBeforeFirstOpen && !fits && this.#used > 0;
-		if (!isBlocked && (!isFull || isWaiting)) return false;
-		// A gap is told before the block that it is handed over with, and what is in this one came earlier.
+		if (!isBlocked && (!isFull || hasBackpressure)) return false;
+		// A gap precedes the block that it is sent with. Lines in the current block came before the gap.
 		if (this.#gap.lines === 0) this.#postBlock();
 		this.#gap = {lines: this.#gap.lines + 1, bytes: this.#gap.bytes + bytes};
 		return true;
@@ -141,7 +146,7 @@ export class BackgroundLog {
 		return spare ? Buffer.from(spare) : Buffer.allocUnsafeSlow(Math.max(this.#blockBytes, size));
 	}
 
-	/** Where a block is not filled in time, there is little traffic, which needs little memory. */
+	/** A block that is not filled in time means little traffic, which needs little memory. */
 	#postBlockOnTimer(): void {
 		this.#postBlock();
 		this.#spareBlocks.splice(IDLE_SPARE_BLOCKS);
@@ -179,7 +184,7 @@ export class BackgroundLog {
 				this.#openValvesBelowLimit();
 				break;
 			case 'trouble':
-				this.#options.onTrouble(message.key, message.sentence, message.leftOutLines);
+				this.#options.onTrouble(message.key, message.text, message.leftOutLines);
 				break;
 			case 'write':
 				void this.#write(message.bytes);
@@ -223,7 +228,7 @@ export class BackgroundLog {
 		this.#updateWorkerRef();
 	}
 
-	/** Where traffic or a close waits for the thread, it may be all that keeps the process running. */
+	/** While traffic or a close waits for the worker, it may be all that keeps the process running. */
 	#updateWorkerRef(): void {
 		if (this.#closeCallbacks.size > 0 || this.#valveReleases.length > 0) this.#worker.ref();
 		else this.#worker.unref();

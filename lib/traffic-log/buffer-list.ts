@@ -1,7 +1,7 @@
 /** Small pieces are copied into blocks of this size. */
 const BLOCK_BYTES = 64 * 1024;
 
-/** Bytes that wait to be written, in as few buffers as can be, without copying the large ones. */
+/** Bytes that wait to be written, in few buffers. Large buffers are not copied. */
 export class BufferList {
 	readonly #buffers: Buffer[] = [];
 	#block: Buffer = Buffer.allocUnsafe(0);
@@ -23,7 +23,7 @@ export class BufferList {
 		this.#used += piece.copy(this.#block, this.#used);
 	}
 
-	/** Everything so far, which is no longer here afterwards. */
+	/** Removes and returns all bytes. */
 	take(): Buffer[] {
 		this.#finishBlock();
 		this.#size = 0;

@@ -1,10 +1,10 @@
 import {isObject, type JsonObject} from '../util/json.js';
 import {decodePercentText} from '../wire/percent-text.js';
 
-/** Who said it: the side that opened the connection, or the other one. Without either, both. */
+/** The sender: `from` is the side that opened the connection, `to` the other one. Undefined selects both. */
 export type DecodeDirection = 'from' | 'to' | undefined;
 
-/** The members of a line, unless it is none. */
+/** Returns the members of a line, unless it is not a JSON object. */
 export function parseLogLine(line: Buffer): JsonObject | undefined {
 	try {
 		const value: unknown = JSON.parse(line.toString());
@@ -15,10 +15,10 @@ export function parseLogLine(line: Buffer): JsonObject | undefined {
 }
 
 const CONNECTION_ID = /"ConnID":"([^"\\]+)"/;
-/** Where the id of a connection stands, in all logs but those that somebody else has written. */
+/** Length of the part of a line that contains the id, in all logs that bridge has written. */
 const HEAD_BYTES = 80;
 
-/** The connection that a line is about, found without reading the whole of it where that can be. */
+/** Returns the connection of a line, if possible without parsing the whole line. */
 export function connectionIdOf(line: Buffer): string | undefined {
 	const [, id] = CONNECTION_ID.exec(line.toString('latin1', 0, HEAD_BYTES)) ?? [];
 	if (id !== undefined) return id;
@@ -28,23 +28,23 @@ export function connectionIdOf(line: Buffer): string | undefined {
 
 /** What the log of a connection lacks. */
 type IncompleteLog = {
-	/** Lines that the log says it lacks, and that may have been of this connection. */
+	/** Lines that the log reports as dropped and that may belong to this connection. */
 	readonly gapLines: number;
-	/** Lines that could not be read. */
+	/** Lines that could not be parsed. */
 	readonly brokenLines: number;
-	/** Who was taken for the client, as the line is not there that would tell. */
+	/** The presumed client, if the open event is missing. */
 	readonly presumedClient: string | undefined;
 	readonly hasCloseEvent: boolean;
 };
 
-/** Turns the lines of a traffic log back into the bytes of one connection, be it of one direction or of both. */
+/** Decodes the lines of a traffic log into the bytes of one connection, in one or both directions. */
 export class ConnectionDecoder {
 	readonly #conn: string;
 	readonly #direction: DecodeDirection;
 	#client: unknown;
 	#state: 'before' | 'open' | 'closed' = 'before';
 	#hasOpenEvent = false;
-	/** Lines that are missing before the first one of the connection: not of it, if that is its beginning. */
+	/** Dropped lines before the first line of the connection. They do not count if that is its open event. */
 	#gapLinesBeforeFirst = 0;
 	#gapLines = 0;
 	#brokenLines = 0;
@@ -54,7 +54,6 @@ export class ConnectionDecoder {
 		this.#direction = direction;
 	}
 
-	/** Whether there was any line of that connection. */
 	get isFound(): boolean {
 		return this.#state !== 'before';
 	}
@@ -68,9 +67,9 @@ export class ConnectionDecoder {
 		};
 	}
 
-	/** The bytes in a line, if it has any that are wanted. */
+	/** Returns the bytes in a line, if it has any in the selected direction. */
 	decode(line: Buffer): Buffer | undefined {
-		// Most lines are of other connections, and say so early.
+		// The start of a line is enough to skip other connections, which most lines belong to.
 		const id = connectionIdOf(line);
 		if (id !== undefined && id !== this.#conn) return;
 		const members = parseLogLine(line);

@@ -2,38 +2,41 @@ import {isoTimeBytes} from '../util/clock.js';
 import type {BufferList} from './buffer-list.js';
 import {encodeRecord, RecordWriter} from './records.js';
 
-/** What lines are while they wait to be written. */
+/** The form of lines while they are buffered. */
 export type LineEncoding = {
-	/** Has a line wait with others: its time, and the rest of it in parts. */
-	append(waiting: BufferList, time: number, parts: readonly Buffer[]): void;
-	/** Takes from the beginning of what waits, and returns it as it is to be written before it is asked for more twice. */
-	drain(waiting: Buffer[]): readonly Buffer[];
+	/** Appends a line: its time, and the rest of it in parts. */
+	append(queued: BufferList, time: number, parts: readonly Buffer[]): void;
+	/**
+	 * Removes lines from the start and returns them ready to be written. The result is valid until the second
+	 * next call.
+	 */
+	drain(queued: Buffer[]): readonly Buffer[];
 };
 
 const TIME_PREFIX = Buffer.from('{"time":"');
 
-/** Lines that wait as what they will be: to make them costs little. */
+/** Buffers lines in their final form, which is cheap to create. */
 export const textEncoding: LineEncoding = {
-	append(waiting, time, parts) {
-		waiting.add(TIME_PREFIX);
-		waiting.add(isoTimeBytes(time));
-		for (const part of parts) waiting.add(part);
+	append(queued, time, parts) {
+		queued.add(TIME_PREFIX);
+		queued.add(isoTimeBytes(time));
+		for (const part of parts) queued.add(part);
 	},
-	drain: waiting => waiting.splice(0),
+	drain: queued => queued.splice(0),
 };
 
 /**
- * Lines that wait as records, and are made of them when they are written: they are up to three times as long. `onDone` is told
- * of blocks that are no longer needed.
+ * Buffers lines as records and formats them when they are written, since lines are up to three times as long.
+ * `onBlockWritten` is called with blocks that are no longer needed.
  */
 export function recordEncoding(onBlockWritten?: (block: Buffer) => void): LineEncoding {
-	// One has lines that are being written while the other makes the next ones.
+	// The lines of one writer are being written while the other one formats the next lines.
 	let [writer, other] = [new RecordWriter(onBlockWritten), new RecordWriter(onBlockWritten)];
 	return {
-		append: (waiting, time, parts) => waiting.add(encodeRecord(time, {head: Buffer.concat(parts)})),
-		drain(waiting) {
+		append: (queued, time, parts) => queued.add(encodeRecord(time, {head: Buffer.concat(parts)})),
+		drain(queued) {
 			[writer, other] = [other, writer];
-			return [writer.drain(waiting)];
+			return [writer.drain(queued)];
 		},
 	};
 }

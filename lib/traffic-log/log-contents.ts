@@ -5,57 +5,54 @@ import {type MessageHead, scanMessage} from '../wire/scan.js';
 import type {LogFile} from './log-files.js';
 import {type PositionedLine, readPositionedLines} from './positioned-lines.js';
 
-/** Where a part of a log is. */
+/** A range of bytes in a log file. */
 export type LogRange = {readonly file: number; readonly start: number; readonly length: number};
 
-/** Something that was said in a connection: where it stands in the log, and when it passed, in microseconds. */
+/** An item of a connection: its range in the log, and its time in microseconds. */
 type RecordedItem = LogRange & {
 	readonly time: number;
-	/** Who said it: the side that opened the connection, or the other one. */
+	/** The sender. The client is the side that opened the connection. */
 	readonly from: 'client' | 'server';
 };
 
-/** A message in a log, with as much of it as is needed to find its way. */
+/** A message in a log: its range, and what is needed to route it. */
 export type RecordedMessage = RecordedItem & {
-	/** Its place among the messages of its connection. */
+	/** The position among the messages of its connection. */
 	readonly index: number;
-	readonly kind: 'request' | 'notification' | 'answer';
-	/** The same for all spellings of its id. */
+	readonly kind: 'request' | 'notification' | 'response';
+	/** The id in canonical form. */
 	readonly key: string | undefined;
 	readonly method: string | undefined;
-	/** At which end of bridge it was seen. */
+	/** The end of the pipeline that recorded it. */
 	readonly side: 'client' | 'upstream';
-	/** Whether bridge has made it. */
+	/** Whether bridge created it. */
 	readonly isByBridge: boolean;
 };
 
-/** Bytes in a log. */
 export type RecordedChunk = RecordedItem;
 
-/** A connection in a log. */
 export type RecordedConnection = {
 	readonly id: string;
 	readonly client: string;
 	readonly server: string;
 	readonly messages: readonly RecordedMessage[];
-	/** What was said in a connection whose bytes meant nothing to bridge. */
+	/** The chunks of a raw connection. */
 	readonly chunks: readonly RecordedChunk[];
-	/** Who closed it; undefined where the log ends before that. */
+	/** The side that closed it; undefined if the log ends before that. */
 	readonly closedBy: 'client' | 'server' | undefined;
 };
 
-/** What there is in a log. */
 export type LogContents = {
 	readonly connections: readonly RecordedConnection[];
-	/** Lines that could not be read, and lines that the log says it lacks. */
+	/** Lines that could not be parsed, and lines that the log reports as dropped. */
 	readonly brokenLines: number;
 	readonly gapLines: number;
 };
 
-/** More is not kept in mind of one log. Whoever has such a log names one connection. */
+/** Limit of items in memory. A larger log can still be read one connection at a time. */
 const MAX_ITEMS = 1_000_000;
 
-/** Reads what is said in a log, without keeping what it says. Only one connection of it, where one is named. */
+/** Indexes a log without its contents. With `conn`, only that connection is included. */
 export async function readLogContents(
 	files: readonly LogFile[],
 	conn: string | undefined,
@@ -80,7 +77,7 @@ type ConnectionDraft = {
 class LogReader {
 	readonly #conn: string | undefined;
 	readonly #drafts = new Map<string, ConnectionDraft>();
-	/** Each method once, however often it is called. */
+	/** Interned method names. */
 	readonly #methods = new Map<string, string>();
 	#count = 0;
 	#brokenLines = 0;
@@ -91,7 +88,7 @@ class LogReader {
 	}
 
 	contents(): LogContents {
-		const connections = [...this.#drafts.values()].map(one => ({...one, client: one.client ?? ''}));
+		const connections = [...this.#drafts.values()].map(draft => ({...draft, client: draft.client ?? ''}));
 		return {connections, brokenLines: this.#brokenLines, gapLines: this.#gapLines};
 	}
 
@@ -163,11 +160,11 @@ class LogReader {
 		range: LogRange,
 	): void {
 		const {time, from, to, side} = members;
-		const kind = method === undefined ? 'answer' : key === undefined ? 'notification' : 'request';
+		const kind = method === undefined ? 'response' : key === undefined ? 'notification' : 'request';
 		this.#inferSides(draft, members, isSentByServer(kind, method));
-		// A server may be called bridge, too.
+		// An upstream may be named "bridge", too.
 		const isOwn = from === 'bridge' && draft.server !== 'bridge';
-		// Without a spread, which makes each of them thrice as large.
+		// A spread would make each object three times as large.
 		this.#push(draft.messages, {
 			file: range.file,
 			start: range.start,
@@ -183,7 +180,7 @@ class LogReader {
 		});
 	}
 
-	/** Who is who, where the line is not there that would tell. */
+	/** Infers which side is the client if the open event is missing. */
 	#inferSides(draft: ConnectionDraft, {from, to}: JsonObject, isServer: boolean): void {
 		if (draft.client !== undefined || from === 'bridge') return;
 		const isBack = to === 'client' || (from !== 'client' && isServer);
@@ -192,26 +189,26 @@ class LogReader {
 	}
 
 	#internMethod(method: string): string {
-		const known = this.#methods.get(method);
-		if (known === undefined && this.#methods.size < 10_000) this.#methods.set(method, method);
-		return known ?? method;
+		const existing = this.#methods.get(method);
+		if (existing === undefined && this.#methods.size < 10_000) this.#methods.set(method, method);
+		return existing ?? method;
 	}
 
-	#push<T>(list: T[], one: T): void {
-		if (this.#count++ < MAX_ITEMS) list.push(one);
+	#push<T>(list: T[], item: T): void {
+		if (this.#count++ < MAX_ITEMS) list.push(item);
 		else throw new TooManyMessagesError();
 	}
 }
 
-/** The log has more than can be kept in mind. */
+/** The log has more items than fit in memory. */
 export class TooManyMessagesError extends Error {}
 
-/** Whether it is the server who says such things. */
+/** Whether such a message usually comes from the server. */
 const isSentByServer = (kind: string, method = ''): boolean =>
-	kind === 'answer' ||
+	kind === 'response' ||
 	/^(roots|sampling|elicitation)\/|^notifications\/(message|tools|resources|prompts)/.test(method);
 
-/** The members of a line, but for the longest of them. */
+/** Parses a line without its message or data, which may be long. */
 function parseOuterMembers(
 	bytes: Buffer,
 	range: readonly [start: number, end: number] | undefined,
@@ -227,7 +224,7 @@ function parseOuterMembers(
 	}
 }
 
-/** A time of the log in microseconds since the epoch, as exact as it is written. */
+/** Parses a time of the log into microseconds since the epoch. */
 function parseTime(time: unknown): number {
 	const [, seconds = '', fraction = ''] = /^(.{19})(?:\.(\d{1,6})\d*)?Z$/.exec(String(time)) ?? [];
 	const at = Date.parse(`${seconds}Z`) * 1000 + Number(fraction.padEnd(6, '0'));

@@ -1,6 +1,9 @@
 import {BridgeError} from '../core/errors.js';
 
-/** The name of a log file at a time, in microseconds since the epoch: `%Y %m %d %H %M %S %%`, in UTC. */
+/**
+ * Returns the name of a log file for a time in microseconds since the epoch. The format may contain `%Y %m %d
+ * %H %M %S %%`, in UTC.
+ */
 export function logFileName(format: string, at: number): string {
 	const [date, time] = new Date(at / 1000).toISOString().split('T') as [string, string];
 	const [year, month, day] = date.split('-');
@@ -17,13 +20,13 @@ export function logFileName(format: string, at: number): string {
 	return format.replace(/%(.)/g, (_, letter: string) => values[letter] ?? letter);
 }
 
-/** How many digits stand in a name for a letter of the format. */
+/** The number of digits for each letter of the format. */
 const digitCounts: ReadonlyMap<string, number> = new Map([
 	['Y', 4],
 	...['m', 'd', 'H', 'M', 'S'].map((letter): [string, number] => [letter, 2]),
 ]);
 
-/** Whether a format names a file so at some time. */
+/** Whether a format results in this name at some time. */
 export function matchesFileNameFormat(format: string, name: string): boolean {
 	let at = 0;
 	for (const [part] of format.matchAll(/%[^\n\r\u2028\u2029]|./gs)) {
@@ -38,21 +41,21 @@ export function matchesFileNameFormat(format: string, name: string): boolean {
 
 const isDigits = (text: string, count: number): boolean => text.length === count && /^\d*$/.test(text);
 
-/** What file systems take. */
+/** Limit of common file systems. */
 const MAX_NAME_BYTES = 255;
 
-/** Refuses a format that would name anything but a file in the log's own folder. */
+/** Rejects a format that does not name a file in the log folder. */
 export function checkFileNameFormat(format: string): void {
 	const name = logFileName(format, 0);
 	if (Buffer.byteLength(name) > MAX_NAME_BYTES) throw nameTooLong(name);
 	if (name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)) return;
 	const message = `The format ${JSON.stringify(format)} does not name a file in the log folder (--filename-format).`;
-	throw new BridgeError('ERR_CONFIG_INVALID', message, 'Leave folders out of it: they belong in @DIR.');
+	throw new BridgeError('ERR_CONFIG_INVALID', message, 'Remove folders from it: they belong in @DIR.');
 }
 
 const nameTooLong = (name: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`The format makes names of ${Buffer.byteLength(name)} bytes (--filename-format).`,
-		`A name may have ${MAX_NAME_BYTES}.`,
+		`The format results in names of ${Buffer.byteLength(name)} bytes (--filename-format).`,
+		`A name may have at most ${MAX_NAME_BYTES} bytes.`,
 	);

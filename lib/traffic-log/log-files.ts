@@ -5,17 +5,17 @@ import {lineSplitter} from '../wire/line-splitter.js';
 
 const READ_BYTES = 2 ** 20;
 const MAX_LINE = 512 * 2 ** 20;
-/** Where the first time of a file is looked for. */
+/** Length of the part of a file that is searched for its first time. */
 const HEAD_BYTES = 64 * 1024;
 const TIME_PATTERN = /"time": ?"(\d{4}-[^"]*)"/;
 
-/** A file with lines of a log, and whether it can be read more than once. */
+/** A log file. A pipe can be read only once. */
 export type LogFile = {readonly path: string; readonly isPipe: boolean};
 
-/** The same with the first time in it; empty where it has none at its beginning. */
+/** A log file with the first time in it, or an empty string. */
 type TimedLogFile = LogFile & {readonly time: string};
 
-/** The files of logs, each named by itself or by its folder, in the order of the times that they begin with. */
+/** Lists log files by their first times. Each name is a file or a folder. */
 export function listLogFiles(names: readonly string[]): TimedLogFile[] {
 	const files = names
 		.flatMap(expandPath)
@@ -23,7 +23,7 @@ export function listLogFiles(names: readonly string[]): TimedLogFile[] {
 	return files.sort((a, b) => compare(a.time, b.time) || compare(a.path, b.path));
 }
 
-/** How files are named says nothing of their order: `%d.%m.%Y` begins with the day. */
+/** Names do not order files: `%d.%m.%Y` begins with the day. */
 const compare = (a: string, b: string): number => Number(a > b) - Number(a < b);
 
 function expandPath(path: string): LogFile[] {
@@ -48,7 +48,7 @@ function readFirstTime(path: string): string {
 	});
 }
 
-/** The lines of files, as many at a time as a read brings. One that is too long to be read is what is left of it. */
+/** Reads the lines of files, in one batch per read. A line over the limit is truncated. */
 export async function* readLogLines(files: readonly LogFile[]): AsyncGenerator<Buffer[]> {
 	for (const {path} of files) {
 		let batch: Buffer[] = [];

@@ -1,23 +1,23 @@
 import type {LogDestination} from './traffic-log.js';
 
-/** What the thread that logs is told. */
+/** Messages to the log worker. */
 export type ToLogWorker =
 	| {readonly kind: 'open'; readonly key: number; readonly destination: LogDestination | 'stdout'}
-	/** Lines for all that is open, and how many had to be left out before them. */
+	/** Lines for all open destinations, and what was dropped before them. */
 	| {readonly kind: 'records'; readonly block: Uint8Array; readonly gap?: LogGap | undefined}
-	/** One line for one destination, which is its last. */
+	/** Closes a destination after one last line. */
 	| {readonly kind: 'close'; readonly key: number; readonly last?: Uint8Array | undefined}
-	/** Stdout has taken what it was given, or why it has not. */
+	/** The result of a `write`. */
 	| {readonly kind: 'wrote'; readonly error?: string | undefined};
 
-/** What it tells. */
+/** Messages from the log worker. */
 export type FromLogWorker =
-	/** So much that was sent is no longer on its way. */
+	/** This many bytes are no longer in flight. */
 	| {readonly kind: 'taken'; readonly bytes: number}
-	/** A block that can be used again. */
+	/** A block for reuse. */
 	| {readonly kind: 'spare'; readonly memory: ArrayBuffer}
 	| {readonly kind: 'full'; readonly isFull: boolean}
-	| {readonly kind: 'trouble'; readonly key: number; readonly sentence: string; readonly leftOutLines: number}
+	| {readonly kind: 'trouble'; readonly key: number; readonly text: string; readonly leftOutLines: number}
 	| {readonly kind: 'write'; readonly bytes: Uint8Array}
 	| {
 			readonly kind: 'closed';
@@ -28,7 +28,7 @@ export type FromLogWorker =
 
 type LogGap = {readonly lines: number; readonly bytes: number};
 
-/** What holds for every destination. */
+/** The settings of all destinations. */
 export type LogSettings = {
 	readonly flushMs: number;
 	readonly maxBytes: number;

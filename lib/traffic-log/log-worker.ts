@@ -4,16 +4,14 @@ import {recordEncoding} from './line-encoding.js';
 import type {FromLogWorker, LogSettings, ToLogWorker} from './log-worker-messages.js';
 import {type LogStream, TrafficLog} from './traffic-log.js';
 
-/*
- * The thread that logs. It writes lines out and to disk, which costs far more than to forward what they tell of, so that who
- * forwards has nothing to do but to hand bytes over.
- */
+// The log worker. Formatting and writing lines costs far more than forwarding the traffic. The main thread
+// therefore only passes bytes to this one.
 
 const settings = workerData as LogSettings;
-/** To write costs those who forward, as long as there are no more processors than they need: it can wait, and memory can be had. */
+/** Early writes would compete with forwarding for the CPU, so half of the memory may be used first. */
 const flushThresholdBytes = settings.maxBytes / 2;
 const logs = new Map<number, TrafficLog>();
-/** Who sends lines, as far as a log that is full can hold them up. */
+/** The origin of all lines. A full log shuts its valve. */
 const sender = {name: 'sender', valve: new Valve()};
 let isFull = false;
 let resolveStdoutWrite: ((error: string | undefined) => void) | undefined;
@@ -21,7 +19,7 @@ let resolveStdoutWrite: ((error: string | undefined) => void) | undefined;
 const post = (message: FromLogWorker, transfer: readonly ArrayBuffer[] = []): void =>
 	parentPort?.postMessage(message, transfer);
 
-/** Stdout is not this thread's: what is to be written there is handed back. */
+/** Stdout belongs to the main thread, which writes on behalf of the worker. */
 const stdout: LogStream = {
 	async write(buffers) {
 		const bytes = new Uint8Array(Buffer.concat(buffers));
@@ -35,10 +33,10 @@ const stdout: LogStream = {
 	},
 };
 
-/** How much of a block was filled, of those that only one log has. */
+/** The used length of each block that only one log has. */
 const blockLengths = new WeakMap<ArrayBufferLike, number>();
 
-/** Gives a block back that is written to its end. */
+/** Returns a block for reuse when all of it is written. */
 function returnBlock({buffer, byteOffset, length}: Buffer): void {
 	if (blockLengths.get(buffer) !== byteOffset + length || !(buffer instanceof ArrayBuffer)) return;
 	post({kind: 'spare', memory: buffer}, [buffer]);
@@ -50,13 +48,13 @@ function openLog({key, destination}: ToLogWorker & {kind: 'open'}): void {
 		flushThresholdBytes,
 		encoding: recordEncoding(returnBlock),
 		destination: destination === 'stdout' ? stdout : destination,
-		onTrouble: sentence => post({kind: 'trouble', key, sentence, leftOutLines: log.droppedLines}),
+		onTrouble: text => post({kind: 'trouble', key, text, leftOutLines: log.droppedLines}),
 	});
 	logs.set(key, log);
 }
 
 function addRecords({block, gap}: ToLogWorker & {kind: 'records'}): void {
-	// By the time that it has been written it may be somebody else's.
+	// Read first, since the block may be transferred during the loop.
 	const bytes = block.length;
 	if (logs.size === 1) blockLengths.set(block.buffer, bytes);
 	for (const log of logs.values()) {
@@ -64,7 +62,7 @@ function addRecords({block, gap}: ToLogWorker & {kind: 'records'}): void {
 		log.addRecords(bufferOf(block), sender);
 	}
 	postIfFull();
-	// Last, since who waits for that goes on.
+	// Sent last, since the main thread may then open its valves.
 	post({kind: 'taken', bytes});
 }
 

@@ -1,19 +1,19 @@
 import {encodePercentText} from '../wire/percent-text.js';
 import {wasm} from './percent/wasm.js';
 
-/** The longest that a byte can become. */
+/** Maximum length of the text of one byte. */
 export const MAX_ENCODED_BYTES = 3;
 
-/** Where percent/percent.as.ts has its table, and what it reads and writes, in bytes. */
+/** The memory layout of percent/percent.as.ts: its table, its input and its output, in bytes. */
 const TABLE_OFFSET = 0;
 const INPUT_OFFSET = 1024;
 const INPUT_BYTES = 64 * 1024;
 const OUTPUT_OFFSET = INPUT_OFFSET + INPUT_BYTES;
-/** It writes so far behind the end. */
+/** The module may write this many bytes past the end. */
 const SLACK_BYTES = 4;
 const PAGE_BYTES = 64 * 1024;
 
-/** As much of WebAssembly's interface as is used: the compiler knows it only together with a browser's. */
+/** The used part of the WebAssembly interface. TypeScript declares it only in the DOM library. */
 declare const WebAssembly: {
 	readonly Module: new (bytes: Uint8Array) => object;
 	readonly Instance: new (module: object) => {readonly exports: unknown};
@@ -25,8 +25,8 @@ type PercentExports = {
 };
 
 /**
- * Writes bytes as they stand between the quotes of a JSON string, into memory that is used again and again. That is what most
- * of a log is made of, so it is WebAssembly that does it: see percent/percent.as.ts.
+ * Writes bytes as they appear between the quotes of a JSON string, into reused memory. Most of a log consists
+ * of them, so this is done in WebAssembly: see percent/percent.as.ts.
  */
 export class PercentWriter {
 	readonly #exports: PercentExports;
@@ -45,12 +45,11 @@ export class PercentWriter {
 		}
 	}
 
-	/** What has been written, and room for more. */
 	get output(): Buffer {
 		return this.#output;
 	}
 
-	/** Makes the output so long. What was in it is lost. */
+	/** Resizes the output. Its content is lost. */
 	reserve(bytes: number): void {
 		const {memory} = this.#exports;
 		const missing = OUTPUT_OFFSET + bytes + SLACK_BYTES - memory.buffer.byteLength;
@@ -59,7 +58,7 @@ export class PercentWriter {
 		this.#output = Buffer.from(memory.buffer, OUTPUT_OFFSET, bytes);
 	}
 
-	/** Writes bytes at a place in the output, where there has to be room, and returns where they end. */
+	/** Writes bytes at an offset of the output, which has to be large enough. Returns their end. */
 	write(bytes: Buffer, offset: number): number {
 		let end = OUTPUT_OFFSET + offset;
 		for (let start = 0; start < bytes.length; start += INPUT_BYTES) {

@@ -1,15 +1,18 @@
 import {createReadStream} from 'node:fs';
 import {BOM} from '../wire/line-splitter.js';
 
-/** The longest line that is read. */
+/** Maximum length of a line. */
 const MAX_LINE = 512 * 2 ** 20;
 const READ_BYTES = 2 ** 20;
 const LF = 0x0a;
 
-/** A line of a file, without its line feed, and where it begins. */
+/** A line without its line feed, and its offset in the file. */
 export type PositionedLine = {readonly bytes: Buffer; readonly start: number};
 
-/** The lines of a file, as many at a time as a read brings. One that is too long is left out, and counted as broken. */
+/**
+ * Reads the lines of a file, in one batch per read. A line over the limit is replaced by an invalid one, so
+ * that it counts as broken.
+ */
 export async function* readPositionedLines(
 	path: string,
 	onRead: (bytes: number) => void,

@@ -5,33 +5,35 @@ import {newConnectionId} from '../util/connection-id.js';
 import type {TrafficLine} from './records.js';
 import {tapAfter} from './tap-after.js';
 
-/** Where lines of raw traffic go: see BackgroundLog. */
+/** Receives lines of raw traffic. See BackgroundLog. */
 export type ByteSink = {readonly isOn: boolean; add(line: TrafficLine, origin?: MessageOrigin): void};
 
 type RecordBytesOptions = {
 	readonly log: ByteSink;
-	/** The client's address, and the target as it was named. */
+	/** The client's address, and the target as configured. */
 	readonly client: string;
 	readonly target: string;
-	/** The port that the client has connected to. */
 	readonly listenPort: number;
 };
 
-/** A tap on a connection whose bytes mean nothing here. */
+/** A tap on a connection whose bytes are not parsed. */
 export type ByteTap = {
 	readonly stage: Stage;
-	/** To be called when the connection is over, with why it failed if it did. */
+	/** Has to be called when the connection has closed, with the error if it failed. */
 	closed(error?: Error): void;
 };
 
-/** Writes what passes into the traffic log, after it went its way: that a connection opens, each chunk, and that it closes. */
+/**
+ * Records a connection in the traffic log: its open event, each chunk once it was forwarded, and its close
+ * event.
+ */
 export function recordBytes({log, client, target, listenPort}: RecordBytesOptions): ByteTap {
 	const prefix = `","ConnID":"${newConnectionId()}",`;
 	const endpoints = (from: string, to: string): string =>
 		`"from":${asciiJson(from)},"to":${asciiJson(to)},"listen_port":${listenPort}`;
 	const [fromClient, fromTarget] = [endpoints(client, target), endpoints(target, client)];
 	const head = Buffer.from(`${prefix}"data":"`);
-	/** Who was the first to close its end. */
+	/** The endpoints as seen from the side that closed first. */
 	let firstToClose: string | undefined;
 
 	const logEvent = (name: string, rest: string): void =>

@@ -9,28 +9,28 @@ import {tapAfter} from './tap-after.js';
 
 type RecordMessagesOptions = {
 	readonly log: TrafficSink;
-	/** Whether anybody wants to know, where that may change; else somebody does. */
+	/** Whether the log has a reader at present. By default, it always has one. */
 	readonly isOn?: () => boolean;
 	readonly client: string;
 	readonly upstream: string;
-	/** Whether secrets are logged as they are. */
+	/** Whether secrets are logged unredacted. */
 	readonly withSecrets: boolean;
 };
 
-/** How much is logged of something that is no message. */
+/** Limit of what is logged of an invalid message, in bytes. */
 const EXCERPT = 64 * 1024;
 
-/** A tap at either end of a pipeline. */
+/** The taps at both ends of a pipeline. */
 export type Taps = {
 	readonly client: Stage;
 	readonly upstream: Stage;
-	/** To be called when the conversation is over, with who ended it. */
+	/** Has to be called when the conversation has ended, with the side that ended it. */
 	closed(by: 'client' | 'upstream'): void;
 };
 
 /**
- * Writes what passes into the traffic log. Each message is logged as the client sees it, and as the upstream does where
- * that is something else: because a stage changed it, made it, or let it go no further.
+ * Records a conversation in the traffic log. Each message is logged as the client sees it. A message that a
+ * stage changed, created or dropped is also logged as the upstream sees it.
  */
 export function recordMessages({
 	log,
@@ -55,7 +55,7 @@ export function recordMessages({
 		},
 	};
 	const messageHead = Buffer.from(`${prefix}"message":`);
-	/** The last message from the upstream that is in the log already. */
+	/** The last message from the upstream that was logged already. */
 	let logged: Envelope | undefined;
 
 	const logEvent = (name: string, endpointsText: string): void =>
@@ -93,7 +93,7 @@ export function recordMessages({
 			}),
 			toClient: tapAfter(envelope => {
 				if (logged !== envelope) write(envelope, tails.upstream.toClient);
-				// It may be long, and nothing more of it is of interest.
+				// Released early, since it may be large.
 				logged = undefined;
 			}),
 		},
@@ -104,11 +104,10 @@ export function recordMessages({
 const tail = (endpoints: string, side: 'client' | 'upstream'): Buffer =>
 	Buffer.from(`,${endpoints},"side":"${side}"}\n`);
 
-/** A message, as it may stand in the log. */
 const messageParts = ({bytesInParts}: Envelope, withSecrets: boolean): readonly Buffer[] =>
 	withSecrets ? bytesInParts : redactParts(bytesInParts);
 
-/** Something that is no message, as raw bytes are logged. */
+/** The members for an invalid message, in the form of raw bytes. */
 function excerpt({bytes, size, head: {flaw}}: Envelope, withSecrets: boolean): string {
 	const start = bytes.subarray(0, EXCERPT);
 	const text = encodePercentText(withSecrets ? start : redactMessage(start));

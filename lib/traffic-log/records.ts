@@ -1,10 +1,10 @@
 import {isoTimeBytes} from '../util/clock.js';
 import {MAX_ENCODED_BYTES, PercentWriter} from './percent-writer.js';
 
-/*
- * A line that is yet to be written out is a record: its time, the length of each of its three parts, and the parts. Head and
- * tail stand in the line as they are, from the quote that ends the time to the line feed; between them is data as it passed.
- */
+// A record is a line that is not formatted yet: its time, the lengths of its three parts, and the parts. Head
+// and tail are copied to the line unchanged, from the quote after the time to the line feed. Between them is
+// the
+// data, which is escaped.
 const TIME_OFFSET = 0;
 const HEAD_LENGTH_OFFSET = 8;
 const DATA_LENGTH_OFFSET = 12;
@@ -13,7 +13,6 @@ const PARTS_OFFSET = 20;
 
 const EMPTY = Buffer.alloc(0);
 
-/** A line, before it is one. */
 export type TrafficLine = {
 	readonly head: Buffer;
 	/** Bytes that become the text of a JSON string. */
@@ -21,11 +20,10 @@ export type TrafficLine = {
 	readonly tail?: Buffer;
 };
 
-/** How long the record of a line is. */
 export const recordSize = ({head, data = EMPTY, tail = EMPTY}: TrafficLine): number =>
 	PARTS_OFFSET + head.length + data.length + tail.length;
 
-/** Writes the record of a line, and returns where it ends. */
+/** Writes the record of a line. Returns its end. */
 export function writeRecord(block: Buffer, at: number, time: number, line: TrafficLine): number {
 	const {head, data = EMPTY, tail = EMPTY} = line;
 	block.writeDoubleLE(time, at + TIME_OFFSET);
@@ -39,14 +37,13 @@ export function writeRecord(block: Buffer, at: number, time: number, line: Traff
 	return end;
 }
 
-/** The record of a line, alone. */
 export function encodeRecord(time: number, line: TrafficLine): Buffer {
 	const block = Buffer.allocUnsafe(recordSize(line));
 	writeRecord(block, 0, time, line);
 	return block;
 }
 
-/** Records beside each other that belong in the same file: how many, where, and the time of the first. */
+/** Adjacent records for the same file: their number, their range, and the time of the first one. */
 type RecordRun = {
 	readonly file: string;
 	readonly lines: number;
@@ -55,7 +52,7 @@ type RecordRun = {
 	readonly end: number;
 };
 
-/** The records in a block, as far as they belong in the same file, which their time tells. */
+/** Splits a block into runs of records for the same file. The time of a record determines its file. */
 export function* splitByFile(block: Buffer, fileAt: (time: number) => string): Generator<RecordRun> {
 	let run: RecordRun = {file: '', lines: 0, time: 0, start: 0, end: 0};
 	while (run.end < block.length) {
@@ -81,21 +78,24 @@ const recordEnd = (block: Buffer, at: number): number =>
 	block.readUInt32LE(at + TAIL_LENGTH_OFFSET);
 
 const TIME_PREFIX = Buffer.from('{"time":"');
-/** What a line may be longer than the three parts of its record. */
+/** Maximum length of a line beyond the three parts of its record. */
 const MAX_FRAMING_BYTES = TIME_PREFIX.length + isoTimeBytes(0).length;
 
-/** Writes records out as lines, many at a time into memory that is used again for the next ones. */
+/** Formats records as lines, many at a time, in reused memory. */
 export class RecordWriter {
 	readonly #writer: PercentWriter;
 	readonly #onBlockWritten: (block: Buffer) => void;
 
-	/** `onDone` is told of each block, or of what was left of it, when all of it is written out. */
+	/** `onBlockWritten` is called with each block, or with the rest of it, once all of it is formatted. */
 	constructor(onBlockWritten: (block: Buffer) => void = () => {}, size = 4 * 2 ** 20) {
 		this.#writer = new PercentWriter(size);
 		this.#onBlockWritten = onBlockWritten;
 	}
 
-	/** Takes records from the beginning of a list of blocks, and returns them as lines, which are good until the next call. */
+	/**
+	 * Removes records from the start of a list of blocks and returns them as lines. The result is valid until
+	 * the next call.
+	 */
 	drain(blocks: Buffer[]): Buffer {
 		let end = 0;
 		for (let block = blocks.shift(); block; block = blocks.shift()) {
@@ -113,7 +113,7 @@ export class RecordWriter {
 		return this.#writer.output.subarray(0, end);
 	}
 
-	/** Whether the next line fits. For one that would never fit, room is made. */
+	/** Whether the next line fits. The output grows for a line that would never fit. */
 	#fits(block: Buffer, at: number, end: number): boolean {
 		const plain = block.readUInt32LE(at + HEAD_LENGTH_OFFSET) + block.readUInt32LE(at + TAIL_LENGTH_OFFSET);
 		const needed =

@@ -4,8 +4,8 @@ import {subscribeDirectly} from '../core/fast/subscriber.js';
 import type {Operator} from '../core/stage.js';
 
 /**
- * Looks at a message after it went its way, when the stages ahead have done with it what they do. `ended` is told before they
- * are that there are no more, with the error if that was why.
+ * Calls `onDelivered` for each message after downstream has processed it. `onEnd` is called before downstream
+ * completes or fails.
  */
 export const tapAfter =
 	(onDelivered: (envelope: Envelope) => void, onEnd: (error?: unknown) => void = () => {}): Operator =>

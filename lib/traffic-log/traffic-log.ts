@@ -7,50 +7,50 @@ import {type LineEncoding, textEncoding} from './line-encoding.js';
 import {logFileName} from './log-file-name.js';
 import {splitByFile} from './records.js';
 
-/** Where lines go: one file, or a folder of files that are named by the time of what is in them. */
+/** The destination of lines: one file, or a folder whose files are named by the time of their lines. */
 export type LogDestination = {readonly file: string} | {readonly folder: string; readonly format: string};
 
-/** Where lines go that are no file's: resolves to how many bytes were taken. */
+/** A destination that is not a file. `write` resolves to the number of bytes written. */
 export type LogStream = {readonly write: (buffers: readonly Buffer[]) => Promise<number>};
 
 export type TrafficLogOptions = {
 	readonly destination: LogDestination | LogStream;
-	/** How long lines wait to be written together. */
+	/** Milliseconds until buffered lines are written. */
 	readonly flushMs?: number;
-	/** How much may wait to be written. */
+	/** Limit of the buffer. */
 	readonly maxBytes?: number;
-	/** So much is written before its time, to keep memory small under heavy traffic. */
+	/** Buffered bytes that are written without delay, to keep memory small under heavy traffic. */
 	readonly flushThresholdBytes?: number;
-	/** What happens when more would: lines are left out and counted, or traffic waits. */
+	/** At the limit, `gap` drops and counts lines; `wait` applies backpressure. */
 	readonly onFull?: 'gap' | 'wait';
-	/** What lines are while they wait. */
+	/** The form of buffered lines. */
 	readonly encoding?: LineEncoding;
-	/** Told when writing fails, and when it works again. */
-	readonly onTrouble?: (sentence: string) => void;
+	/** Called when writing fails, and when it works again. */
+	readonly onTrouble?: (message: string) => void;
 };
 
-/** What is being written: as it waited, and as it is to be written. */
+/** The lines that are being written: in the form of the buffer, and ready to be written. */
 type Batch = {readonly file: string; readonly queued: Buffer[]; readonly ready: Buffer[]};
 
-/** What is to be added: its size, and the time of its first line. */
+/** New lines: their number, their size, and the time of the first one. */
 type AddedLines = {readonly lines: number; readonly bytes: number; readonly time: number};
 
-/** Who waits for a buffer that is full goes on when there is so much room: soon, so that both have always something to do. */
+/** Backpressure ends this far below the limit, early enough to keep both sides busy. */
 const RESUME_MARGIN_BYTES = 16 * 2 ** 20;
 
 const TIME_BYTES = '{"time":"'.length + isoTimeBytes(0).length;
 
-/** An NDJSON log in RawProx's format. Traffic never waits for it, unless it is told to be complete at that price. */
+/** An NDJSON log in RawProx's format. It applies backpressure to traffic only if `onFull` is `wait`. */
 export class TrafficLog {
 	readonly #options: Required<TrafficLogOptions>;
-	/** What waits, file by file, in the order of time. */
+	/** Buffered lines by file, in the order of time. */
 	readonly #sections: Array<{readonly file: string; readonly lines: BufferList}> = [];
-	/** What is being written, or is left of it after a failure. */
+	/** The lines that are being written, or their rest after a failure. */
 	#batch: Batch | undefined;
 	#bufferedBytes = 0;
 	#gap = {lines: 0, bytes: 0};
 	#droppedBytes = 0;
-	/** How many lines could not be taken, since the beginning. */
+	/** The number of lines dropped so far. */
 	droppedLines = 0;
 	readonly #valveReleases: Array<() => void> = [];
 	#timer: NodeJS.Timeout | undefined;
@@ -73,8 +73,8 @@ export class TrafficLog {
 	}
 
 	/**
-	 * Adds a line: `{"time":"…` and these parts as they are, from the quote that ends the time to the line feed.
-	 * `origin` is who waits where traffic waits for a log that is full.
+	 * Adds a line: `{"time":"…` and these parts unchanged, from the quote after the time to the line feed. If
+	 * `onFull` is `wait`, a full log applies backpressure to `origin`.
 	 */
 	add(parts: readonly Buffer[], origin?: MessageOrigin): void {
 		const time = nowMicroseconds();
@@ -83,7 +83,10 @@ export class TrafficLog {
 		this.#scheduleFlush();
 	}
 
-	/** Adds lines that are records, which the form has to be: see records.ts. The block is no longer the caller's. */
+	/**
+	 * Adds lines as records (see records.ts), which the encoding has to support. The log owns the block
+	 * afterwards.
+	 */
 	addRecords(block: Buffer, origin?: MessageOrigin): void {
 		for (const {file, lines, time, start, end} of splitByFile(block, at => this.#fileAt(at))) {
 			const bytes = end - start;
@@ -94,14 +97,14 @@ export class TrafficLog {
 		this.#scheduleFlush();
 	}
 
-	/** Counts lines as missing that somebody else could not take. */
+	/** Counts lines that were dropped before they reached this log. */
 	countDropped(lines: number, bytes: number): void {
 		this.#gap = {lines: this.#gap.lines + lines, bytes: this.#gap.bytes + bytes};
 		this.#droppedBytes += bytes;
 		this.droppedLines += lines;
 	}
 
-	/** Writes what waits, also what came to wait while it was writing. */
+	/** Writes all buffered lines, including those that arrive during the write. */
 	flush(): Promise<void> {
 		clearTimeout(this.#timer);
 		this.#timer = undefined;
@@ -118,17 +121,20 @@ export class TrafficLog {
 		return this.#flushing;
 	}
 
-	/** Writes all there is, lets go of whoever waits, and resolves to the number of bytes that could not be written. */
+	/**
+	 * Writes all buffered lines and ends backpressure. Resolves to the number of bytes that could not be
+	 * written.
+	 */
 	async close(): Promise<number> {
 		this.#writeGap(nowMicroseconds());
 		await this.flush();
 		clearTimeout(this.#timer);
 		this.#openValves();
-		// Where this cannot be written, nor can the lines that tell of gaps.
+		// If lines cannot be written, the gap lines cannot be written either.
 		return this.#bufferedBytes === 0 ? 0 : this.#bufferedBytes + this.#droppedBytes;
 	}
 
-	/** Whether lines have no room. Where there is some, or has to be, what is missing before them is told first. */
+	/** Whether lines exceed the limit and are dropped. Otherwise, a gap before them is recorded first. */
 	#shouldDrop({lines, bytes, time}: AddedLines, origin: MessageOrigin | undefined): boolean {
 		const {maxBytes, onFull} = this.#options;
 		const isFull = this.#bufferedBytes + bytes + TIME_BYTES > maxBytes;
@@ -149,7 +155,7 @@ export class TrafficLog {
 		this.#bufferedBytes += lines.size - before;
 	}
 
-	/** Says how much is missing, where it is missing. */
+	/** Records the number of dropped lines at the position where they are missing. */
 	#writeGap(time: number): void {
 		const {lines, bytes} = this.#gap;
 		if (lines === 0) return;
@@ -158,7 +164,6 @@ export class TrafficLog {
 		this.#write(time, [gap]);
 	}
 
-	/** Where the lines for a file wait. */
 	#sectionFor(file: string): BufferList {
 		const last = this.#sections.at(-1);
 		if (last?.file === file) return last.lines;
@@ -167,7 +172,7 @@ export class TrafficLog {
 		return lines;
 	}
 
-	/** The file for lines of a time. Names have no part smaller than a second. */
+	/** The file for lines of a time. Names contain no unit smaller than a second. */
 	#fileAt(time: number): string {
 		const {destination} = this.#options;
 		if (!('folder' in destination)) return 'file' in destination ? destination.file : '';
@@ -194,21 +199,21 @@ export class TrafficLog {
 		const section = this.#sections[0];
 		if (!this.#batch && section) {
 			this.#batch = {file: section.file, queued: section.lines.take(), ready: []};
-			// The last section is the one that is being added to.
+			// New lines are added to the last section, so it stays.
 			if (this.#sections.length > 1) this.#sections.shift();
 		}
 		if (!this.#batch) return;
-		const {file, queued: waiting, ready} = this.#batch;
-		let before = totalBytes(waiting) + totalBytes(ready);
+		const {file, queued, ready} = this.#batch;
+		let before = totalBytes(queued) + totalBytes(ready);
 		const updateBufferedBytes = (): void => {
-			const after = totalBytes(waiting) + totalBytes(ready);
+			const after = totalBytes(queued) + totalBytes(ready);
 			this.#bufferedBytes += after - before;
 			before = after;
 			if (this.#bufferedBytes < this.#resumeBelowBytes) this.#openValves();
 		};
 		const refill = (): void => {
 			updateBufferedBytes();
-			if (waiting.length > 0) ready.push(...this.#options.encoding.drain(waiting));
+			if (queued.length > 0) ready.push(...this.#options.encoding.drain(queued));
 		};
 		try {
 			await this.#append(file, ready, refill);
@@ -218,7 +223,7 @@ export class TrafficLog {
 		}
 	}
 
-	/** With less than this in the buffer traffic goes on that waits for it. */
+	/** Backpressure ends when less than this is buffered. */
 	get #resumeBelowBytes(): number {
 		const {maxBytes} = this.#options;
 		return Math.max(maxBytes / 2, maxBytes - RESUME_MARGIN_BYTES);
@@ -233,14 +238,14 @@ export class TrafficLog {
 	}
 
 	#scheduleFlush(): void {
-		const {flushThresholdBytes: earlyBytes, maxBytes} = this.#options;
-		if (this.#bufferedBytes > Math.min(earlyBytes, maxBytes) && !this.#isFailing) void this.flush();
+		const {flushThresholdBytes, maxBytes} = this.#options;
+		if (this.#bufferedBytes > Math.min(flushThresholdBytes, maxBytes) && !this.#isFailing) void this.flush();
 		else this.#startFlushTimer();
 	}
 
 	#startFlushTimer(): void {
 		this.#timer ??= setTimeout(() => void this.flush(), this.#options.flushMs);
-		// While traffic waits for it, it may be all that keeps the process running.
+		// While traffic waits for the log, this timer may be all that keeps the process running.
 		if (this.#valveReleases.length === 0) this.#timer.unref();
 		else this.#timer.ref();
 	}

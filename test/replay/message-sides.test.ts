@@ -3,7 +3,7 @@ import {hasUpstreamSide, messagesSeenBy, pairResponses} from '../../lib/replay/m
 import {recorded} from './support.js';
 
 const request = {kind: 'request', method: 'initialize', key: '1'} as const;
-const answer = {kind: 'answer', key: '1', from: 'server'} as const;
+const answer = {kind: 'response', key: '1', from: 'server'} as const;
 
 test('a message that was changed is seen by each side in its own form, and others by both', t => {
 	const all = [

@@ -6,7 +6,7 @@ import {recorded} from './support.js';
 const asked = (at: number, key: string): RecordedMessage =>
 	recorded(at, {kind: 'request', method: 'tools/call', key});
 const answered = (at: number, key: string): RecordedMessage =>
-	recorded(at, {kind: 'answer', key, from: 'server'});
+	recorded(at, {kind: 'response', key, from: 'server'});
 const progress = (at: number): RecordedMessage =>
 	recorded(at, {method: 'notifications/progress', from: 'server'});
 
@@ -48,7 +48,7 @@ test('what is said while nothing is under way follows what the client said last'
 	const changed = recorded(2, {method: 'notifications/tools/list_changed', from: 'server'});
 	const ready = recorded(3, {method: 'notifications/initialized'});
 	const roots = recorded(4, {kind: 'request', method: 'roots/list', key: '0', from: 'server'});
-	const reply = recorded(5, {kind: 'answer', key: '0'});
+	const reply = recorded(5, {kind: 'response', key: '0'});
 	const log = recorded(6, {method: 'notifications/message', from: 'server'});
 	const all = [asked(0, '1'), answered(1, '1'), changed, ready, roots, reply, log];
 	t.deepEqual(shape(all), [

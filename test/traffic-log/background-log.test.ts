@@ -23,7 +23,7 @@ function start(t: ExecutionContext, options: Partial<BackgroundLogOptions> = {})
 		maxBytes: 256 * 2 ** 20,
 		onFull: 'gap',
 		stdout: async bytes => void printed.push(Buffer.from(bytes)),
-		onTrouble: (_key, sentence) => void troubles.push(sentence),
+		onTrouble: (_key, message) => void troubles.push(message),
 		onBug: error => t.fail(error.message),
 		...options,
 	});
@@ -44,7 +44,7 @@ const event = (name: string): TrafficLine => ({head: Buffer.from(`","event":"${n
 const origin = (): MessageOrigin => ({name: 'client', valve: new Valve()});
 const upTo = (count: number): number[] => Array.from({length: count}, (_, index) => index);
 
-test('writes what it is given, byte for byte and in order, to a file for its owner alone', async t => {
+test('writes lines byte for byte and in order, to a file that only its owner can access', async t => {
 	const {log, destination, folder, read} = start(t);
 	const key = log.open(destination);
 	const chunks = upTo(300).map(number => Buffer.alloc(20_000, number));
@@ -63,7 +63,7 @@ test('writes what it is given, byte for byte and in order, to a file for its own
 	t.is(statSync(join(folder, readdirSync(folder)[0] ?? '')).mode & 0o777, 0o600);
 });
 
-test('keeps what comes before it is decided where to', async t => {
+test('keeps lines that arrive before the first destination is opened', async t => {
 	const {log, destination, read} = start(t);
 	t.true(log.isOn);
 	log.add(event('early'));
@@ -77,7 +77,7 @@ test('keeps what comes before it is decided where to', async t => {
 	t.false(log.isOn);
 });
 
-test('writes to several destinations, each from when it was opened to when it was closed', async t => {
+test('writes to several destinations, to each from its opening to its close', async t => {
 	const {log, destination, printed, read} = start(t);
 	const file = log.open(destination);
 	log.add(event('1'));
@@ -94,7 +94,7 @@ test('writes to several destinations, each from when it was opened to when it wa
 	);
 });
 
-test('LOG writes after the flush time, and not before', async t => {
+test('writes after the flush time, and not before', async t => {
 	const {log, destination, folder} = start(t, {flushMs: 200});
 	log.open(destination);
 	log.add(event('1'));
@@ -104,7 +104,7 @@ test('LOG writes after the flush time, and not before', async t => {
 	t.pass();
 });
 
-test('counts what finds no room, and says so in the log', async t => {
+test('counts dropped lines and records them as gaps', async t => {
 	const {log, destination, read} = start(t, {maxBytes: 300_000});
 	const key = log.open(destination);
 	for (const _ of upTo(100)) log.add(data(Buffer.alloc(60_000, 65)));
@@ -119,10 +119,10 @@ test('counts what finds no room, and says so in the log', async t => {
 	t.is(lines.length - gaps.length, 100 - leftOutLines);
 });
 
-test('says where lines are missing that never reached the thread', async t => {
+test('records a gap for lines that never reached the worker', async t => {
 	const {log, destination, read} = start(t);
 	const key = log.open(destination);
-	// As much as may be on its way, while the thread cannot say that it has come.
+	// The limit of bytes in flight, since the worker cannot acknowledge any of them here.
 	for (const _ of upTo(66)) log.add(data(Buffer.alloc(2 ** 20 - 1000, 65)));
 	for (const _ of upTo(10)) log.add(event('lost'));
 	t.is((await log.close(key, event('end'))).leftOutLines, 10);
@@ -132,16 +132,16 @@ test('says where lines are missing that never reached the thread', async t => {
 	t.is(end?.event, 'end');
 });
 
-test('makes traffic wait where it is told to lose nothing, and loses nothing', async t => {
+test('applies backpressure with onFull: wait, and loses nothing', async t => {
 	const {log, destination, read} = start(t, {maxBytes: 3e6, onFull: 'wait'});
 	const key = log.open(destination);
 	const from = origin();
 	let waits = 0;
 	let added = 0;
-	// However late the thread is, more than so much is never on its way.
+	// Even if the worker is late, no more than the limit is in flight.
 	for (; added < 400 || (waits === 0 && added < 2000); added++) {
 		log.add(data(Buffer.alloc(60_000, added)), from);
-		// A socket says more when it is its turn again.
+		// A socket emits more only in a later turn of the event loop.
 		await setImmediate();
 		if (from.valve.isOpen) continue;
 		waits++;
@@ -152,7 +152,7 @@ test('makes traffic wait where it is told to lose nothing, and loses nothing', a
 	t.true(waits > 0);
 });
 
-test('goes on where it stopped when its folder is taken away and put back [I5]', async t => {
+test('continues where it stopped when its folder is removed and restored [I5]', async t => {
 	const {log, destination, folder, troubles, read} = start(t, {flushMs: 20});
 	rmSync(folder, {recursive: true});
 	const key = log.open(destination);
@@ -169,7 +169,7 @@ test('goes on where it stopped when its folder is taken away and put back [I5]',
 	);
 });
 
-test('says how much is lost at its close', async t => {
+test('returns the number of lost bytes on close', async t => {
 	const {log, destination, folder} = start(t);
 	const key = log.open(destination);
 	rmSync(folder, {recursive: true});
@@ -177,7 +177,7 @@ test('says how much is lost at its close', async t => {
 	t.true((await log.close(key)).lostBytes > 0);
 });
 
-test('tells of a stdout that nobody reads any more', async t => {
+test('reports a stdout without a reader', async t => {
 	const stdout = (): Promise<void> => Promise.reject(new Error('write EPIPE'));
 	const {log, troubles} = start(t, {flushMs: 10, stdout});
 	log.open('stdout');
@@ -186,7 +186,7 @@ test('tells of a stdout that nobody reads any more', async t => {
 	t.regex(troubles[0] ?? '', /write EPIPE/);
 });
 
-test('a thread that cannot run is told of, and nobody waits for it', async t => {
+test('reports a worker that cannot run, and does not wait for it', async t => {
 	const bugs: string[] = [];
 	const worker = new URL('file:///nowhere/log-worker.js');
 	const {log, destination} = start(t, {

@@ -2,17 +2,17 @@ import test from 'ava';
 import fc from 'fast-check';
 import {BufferList} from '../../lib/traffic-log/buffer-list.js';
 
-test('gives back what was added, in order', t => {
+test('returns what was added, in order', t => {
 	const anyPiece = fc.oneof(
 		fc.uint8Array({maxLength: 100}).map(bytes => Buffer.from(bytes)),
 		fc.nat(40_000).map(length => Buffer.alloc(length, length)),
 	);
 	fc.assert(
-		fc.property(fc.array(anyPiece, {maxLength: 30}), fc.nat(30), (pieces, taken) => {
+		fc.property(fc.array(anyPiece, {maxLength: 30}), fc.nat(30), (pieces, takeIndex) => {
 			const buffers = new BufferList();
 			const found: Buffer[] = [];
 			for (const [index, piece] of pieces.entries()) {
-				if (index === taken) found.push(...buffers.take());
+				if (index === takeIndex) found.push(...buffers.take());
 				buffers.add(piece);
 			}
 			found.push(...buffers.take());
@@ -22,7 +22,7 @@ test('gives back what was added, in order', t => {
 	);
 });
 
-test('counts the bytes that wait', t => {
+test('counts the bytes in the list', t => {
 	const buffers = new BufferList();
 	buffers.add(Buffer.from('abc'));
 	buffers.add(Buffer.alloc(100_000));
@@ -31,7 +31,7 @@ test('counts the bytes that wait', t => {
 	t.is(buffers.size, 0);
 });
 
-test('puts small pieces together', t => {
+test('joins small pieces', t => {
 	const buffers = new BufferList();
 	for (let count = 0; count < 10_000; count++) buffers.add(Buffer.from('0123456789'));
 	t.true(buffers.take().length < 4);
@@ -45,7 +45,7 @@ test('does not copy large pieces', t => {
 	t.is(buffers.take()[1], large);
 });
 
-test('changes nothing that was taken when more is added', t => {
+test('does not change taken buffers when more is added', t => {
 	const buffers = new BufferList();
 	buffers.add(Buffer.from('first'));
 	const [taken] = buffers.take();
@@ -54,6 +54,6 @@ test('changes nothing that was taken when more is added', t => {
 	t.is(Buffer.concat(buffers.take()).toString(), 'second');
 });
 
-test('has nothing to give when nothing was added', t => {
+test('returns nothing when nothing was added', t => {
 	t.deepEqual(new BufferList().take(), []);
 });

@@ -6,7 +6,7 @@ import {encodePercentText} from '../../lib/wire/percent-text.js';
 const line = (members: object): Buffer => Buffer.from(`${JSON.stringify({time: 'T', ...members})}\n`);
 const data = (ConnID: string, bytes: Uint8Array, [from, to]: readonly [string, string]): Buffer =>
 	line({ConnID, data: encodePercentText(bytes), from, to});
-const [asked, answered] = [
+const [fromClient, fromTarget] = [
 	['client', 'target'],
 	['target', 'client'],
 ] as const;
@@ -19,73 +19,81 @@ function decoded(lines: readonly Buffer[], direction?: DecodeDirection) {
 	return {decoder, bytes};
 }
 
-test('finds what each side has said, whatever bytes that were, among lines of other connections', t => {
-	const chunk = fc.record({isMine: fc.boolean(), isAsked: fc.boolean(), bytes: fc.uint8Array()});
+test('decodes arbitrary bytes of each side, among lines of other connections', t => {
+	const chunk = fc.record({isMine: fc.boolean(), isFromClient: fc.boolean(), bytes: fc.uint8Array()});
 	fc.assert(
 		fc.property(fc.array(chunk), chunks => {
 			const lines = [
 				open('a'),
 				open('b'),
-				...chunks.map(({isMine, isAsked, bytes}) =>
-					data(isMine ? 'a' : 'b', bytes, isAsked ? asked : answered),
+				...chunks.map(({isMine, isFromClient, bytes}) =>
+					data(isMine ? 'a' : 'b', bytes, isFromClient ? fromClient : fromTarget),
 				),
 				close('a'),
 			];
-			const said = (wanted: readonly boolean[]): Buffer =>
+			const expected = (wanted: readonly boolean[]): Buffer =>
 				Buffer.concat(
-					chunks.filter(({isMine, isAsked}) => isMine && wanted.includes(isAsked)).map(({bytes}) => bytes),
+					chunks
+						.filter(({isMine, isFromClient}) => isMine && wanted.includes(isFromClient))
+						.map(({bytes}) => bytes),
 				);
-			t.true(decoded(lines, 'from').bytes.equals(said([true])));
-			t.true(decoded(lines, 'to').bytes.equals(said([false])));
-			t.true(decoded(lines).bytes.equals(said([true, false])));
+			t.true(decoded(lines, 'from').bytes.equals(expected([true])));
+			t.true(decoded(lines, 'to').bytes.equals(expected([false])));
+			t.true(decoded(lines).bytes.equals(expected([true, false])));
 		}),
 		{numRuns: 50},
 	);
 });
 
-test('takes who speaks first for the client where the log begins later', t => {
-	const lines = [data('a', Buffer.of(1), asked), data('a', Buffer.of(2), answered)];
+test('presumes that the first sender is the client if the open event is missing', t => {
+	const lines = [data('a', Buffer.of(1), fromClient), data('a', Buffer.of(2), fromTarget)];
 	t.deepEqual([...decoded(lines, 'from').bytes], [1]);
 });
 
-test('counts lines that are missing while the connection was open, and no others', t => {
+test('counts dropped lines only while the connection is open', t => {
 	const gap = line({event: 'gap', lines: 3, bytes: 10});
 	const {decoder} = decoded([gap, open('a'), gap, close('a'), gap]);
 	t.is(decoder.missing.gapLines, 3);
 });
 
-test('counts lines that are missing before the first one, where that is not the beginning', t => {
+test('counts dropped lines before the first line if the open event is missing', t => {
 	const gap = line({event: 'gap', lines: 3, bytes: 10});
-	const {decoder} = decoded([gap, data('a', Buffer.of(1), answered)]);
+	const {decoder} = decoded([gap, data('a', Buffer.of(1), fromTarget)]);
 	t.like(decoder.missing, {gapLines: 3, presumedClient: 'target', hasCloseEvent: false});
 });
 
-test('knows the client of a connection of which only the close is there', t => {
+test('finds the client in the close event if all else is missing', t => {
 	t.like(decoded([close('a')]).decoder.missing, {presumedClient: 'client', hasCloseEvent: true});
 });
 
-test('misses nothing of a connection that is there from its beginning to its end', t => {
-	const {decoder} = decoded([open('b'), open('a'), data('a', Buffer.of(1), asked), close('a'), close('b')]);
+test('reports a complete connection as complete', t => {
+	const {decoder} = decoded([
+		open('b'),
+		open('a'),
+		data('a', Buffer.of(1), fromClient),
+		close('a'),
+		close('b'),
+	]);
 	t.deepEqual(decoder.missing, {gapLines: 0, brokenLines: 0, presumedClient: undefined, hasCloseEvent: true});
 });
 
-test('counts lines that cannot be read', t => {
+test('counts lines that cannot be parsed', t => {
 	const {decoder} = decoded([open('a'), Buffer.from('{"torn'), Buffer.from('[]\n')]);
 	t.is(decoder.missing.brokenLines, 2);
 });
 
-test('counts no line as broken that belongs to another connection', t => {
+test('does not count broken lines of other connections', t => {
 	const torn = open('b').subarray(0, -20);
 	t.is(decoded([open('a'), torn]).decoder.missing.brokenLines, 0);
 	t.is(decoded([open('a'), open('a').subarray(0, -20)]).decoder.missing.brokenLines, 1);
 });
 
-test('says whether there was such a connection', t => {
+test('reports whether the connection was found', t => {
 	t.false(decoded([open('b')]).decoder.isFound);
 	t.true(decoded([open('a')]).decoder.isFound);
 });
 
-test('reads the id of a connection wherever it stands', t => {
+test('finds the connection id anywhere in a line', t => {
 	t.is(connectionIdOf(open('xyz')), 'xyz');
 	t.is(connectionIdOf(line({pad: 'x'.repeat(200), ConnID: 'late'})), 'late');
 	t.is(connectionIdOf(line({event: 'mcp-ready'})), undefined);

@@ -13,11 +13,11 @@ for (const [format, name] of [
 	['plain', 'plain'],
 	['%Y%Y', '20262026'],
 ] as const)
-	test(`writes ${format} as ${name}`, t => {
+	test(`formats ${format} as ${name}`, t => {
 		t.is(logFileName(format, at), name);
 	});
 
-test('goes by UTC, at the end of a year too', t => {
+test('uses UTC, also at the end of a year', t => {
 	t.is(
 		logFileName('%Y-%m-%d %H:%M:%S', Date.UTC(2026, 11, 31, 23, 59, 59) * 1000 + 999_999),
 		'2026-12-31 23:59:59',
@@ -39,17 +39,17 @@ for (const format of [
 	'%.%.',
 	'%Y/%m',
 ])
-	test(`refuses ${JSON.stringify(format)}, which names no file in the folder`, t => {
+	test(`rejects ${JSON.stringify(format)}, which does not name a file in the folder`, t => {
 		const error = t.throws(() => checkFileNameFormat(format), {code: 'ERR_CONFIG_INVALID'});
 		t.true(error?.message.includes(JSON.stringify(format)));
 	});
 
 for (const format of ['%Y', '..x', 'a b', '%%', '.hidden', 'ü'])
-	test(`takes ${JSON.stringify(format)}`, t => {
+	test(`accepts ${JSON.stringify(format)}`, t => {
 		t.notThrows(() => checkFileNameFormat(format));
 	});
 
-test('refuses a format whose names are longer than a file system takes', t => {
+test('rejects a format whose names are too long for a file system', t => {
 	t.throws(() => checkFileNameFormat('x'.repeat(256)), {code: 'ERR_CONFIG_INVALID', message: /256 bytes/});
 	t.throws(() => checkFileNameFormat('é'.repeat(128)), {code: 'ERR_CONFIG_INVALID'});
 	t.notThrows(() => checkFileNameFormat('x'.repeat(255)));

@@ -10,7 +10,7 @@ import {converse, readableLog} from '../helpers/pipeline.js';
 import {readLog, tempFolder} from '../helpers/temp-folder.js';
 import {piecesOf} from '../wire/cutting.js';
 
-/** A conversation with a tap at either end of these stages, and what is in its log afterwards. */
+/** A conversation with a tap at either end of these stages, and its log. */
 const start = (t: ExecutionContext, stages: readonly Stage[] = [], withSecrets = false) => {
 	const file = join(tempFolder(t), 'traffic.ndjson');
 	const log = new TrafficLog({destination: {file}});
@@ -22,7 +22,7 @@ const start = (t: ExecutionContext, stages: readonly Stage[] = [], withSecrets =
 	return {...converse(taps.client, ...stages, taps.upstream), taps, lines, file, log};
 };
 
-const refusing = (): Stage[] => {
+const rejectingStages = (): Stage[] => {
 	const {log} = readableLog();
 	return [parse({log, maxBytes: 1000, from: 'client'}), parse({log, maxBytes: 1000, from: 'upstream'})];
 };
@@ -32,7 +32,7 @@ const renaming = perMessage({
 	toClient: envelope => envelope.with({...envelope.body, result: 'changed'}),
 });
 
-test('begins with who talks to whom, under a number of eight digits', async t => {
+test('starts with the endpoints and a connection id of eight characters', async t => {
 	const {log, file} = start(t);
 	await log.close();
 	const [open] = readLog(file);
@@ -46,14 +46,14 @@ for (const [by, from, to] of [
 	['client', 'client', 'files'],
 	['upstream', 'files', 'client'],
 ] as const)
-	test(`ends with who ended it: the ${by}`, async t => {
+	test(`ends with the side that closed the conversation: ${by}`, async t => {
 		const {taps, lines} = start(t);
 		taps.closed(by);
 		t.like(await lines(), [{event: 'close', from, to}]);
 	});
 
 for (const withSecrets of [false, true])
-	test(`logs a message that came in parts ${withSecrets ? 'as it is' : 'without its secrets'}`, async t => {
+	test(`logs a message that arrived in parts ${withSecrets ? 'unredacted' : 'without its secrets'}`, async t => {
 		const {client, file, log} = start(t, [], withSecrets);
 		const text = '{"jsonrpc":"2.0","method":"a","params":{"token":"canary","text":"é"}}';
 		const cuts = [2, 40, Buffer.byteLength(text)];
@@ -63,11 +63,11 @@ for (const withSecrets of [false, true])
 		t.true(readFileSync(file, 'utf8').includes(`"message":${expected},"from":"client"`));
 	});
 
-test('logs what nobody changed once, as the client sees it', async t => {
+test('logs an unchanged message once, as the client sees it', async t => {
 	const {client, upstream, lines} = start(t);
 	client.send({id: 1, method: 'ping'});
 	upstream.send({id: 1, result: {}});
-	const [request, answer, ...rest] = await lines();
+	const [request, response, ...rest] = await lines();
 	t.deepEqual(Object.keys(request ?? {}), ['time', 'ConnID', 'message', 'from', 'to', 'side']);
 	t.like(request, {
 		message: {jsonrpc: '2.0', id: 1, method: 'ping'},
@@ -75,11 +75,16 @@ test('logs what nobody changed once, as the client sees it', async t => {
 		to: 'files',
 		side: 'client',
 	});
-	t.like(answer, {message: {jsonrpc: '2.0', id: 1, result: {}}, from: 'files', to: 'client', side: 'client'});
+	t.like(response, {
+		message: {jsonrpc: '2.0', id: 1, result: {}},
+		from: 'files',
+		to: 'client',
+		side: 'client',
+	});
 	t.deepEqual(rest, []);
 });
 
-test('logs what a stage changed on both sides, in the order of its way', async t => {
+test('logs a changed message on both sides, in order', async t => {
 	const {client, upstream, lines} = start(t, [renaming]);
 	client.send({id: 1, method: 'ping'});
 	upstream.send({id: 1, result: 'old'});
@@ -91,9 +96,9 @@ test('logs what a stage changed on both sides, in the order of its way', async t
 	]);
 });
 
-test('logs what a stage swallowed on the side where it was seen', async t => {
-	const swallowing = perMessage({toUpstream: () => undefined, toClient: () => undefined});
-	const {client, upstream, lines} = start(t, [swallowing]);
+test('logs a dropped message on the side that received it', async t => {
+	const dropping = perMessage({toUpstream: () => undefined, toClient: () => undefined});
+	const {client, upstream, lines} = start(t, [dropping]);
 	client.send({method: 'a'});
 	upstream.send({method: 'b'});
 	t.like(await lines(), [
@@ -102,18 +107,18 @@ test('logs what a stage swallowed on the side where it was seen', async t => {
 	]);
 });
 
-test('logs what a stage made as coming from bridge', async t => {
-	const making = perMessage({
-		toUpstream(envelope, answer) {
-			answer(Envelope.of({jsonrpc: '2.0', id: 1, result: 'own'}));
+test('logs a message that a stage created as sent by bridge', async t => {
+	const creating = perMessage({
+		toUpstream(envelope, reply) {
+			reply(Envelope.of({jsonrpc: '2.0', id: 1, result: 'own'}));
 			return envelope;
 		},
-		toClient(envelope, answer) {
-			answer(Envelope.of({jsonrpc: '2.0', method: 'own'}));
+		toClient(envelope, reply) {
+			reply(Envelope.of({jsonrpc: '2.0', method: 'own'}));
 			return envelope;
 		},
 	});
-	const {client, upstream, lines} = start(t, [making]);
+	const {client, upstream, lines} = start(t, [creating]);
 	client.send({id: 1, method: 'a'});
 	upstream.send({method: 'b'});
 	const log = await lines();
@@ -128,14 +133,14 @@ test('logs what a stage made as coming from bridge', async t => {
 	t.is(log.length, 4);
 });
 
-test('logs what one stage made and another changed as coming from bridge, and not from the upstream', async t => {
-	const answering = perMessage({
-		toUpstream(_, answer) {
-			answer(Envelope.response('1', 'result', {}));
+test('logs a message that one stage created and another changed as sent by bridge', async t => {
+	const responding = perMessage({
+		toUpstream(_, reply) {
+			reply(Envelope.response('1', 'result', {}));
 			return undefined;
 		},
 	});
-	const {client, lines} = start(t, [renaming, answering]);
+	const {client, lines} = start(t, [renaming, responding]);
 	client.send({id: 1, method: 'ping'});
 	t.like(await lines(), {
 		0: {side: 'client', from: 'client'},
@@ -144,24 +149,24 @@ test('logs what one stage made and another changed as coming from bridge, and no
 	});
 });
 
-test('logs what is no message as bytes, in percent notation', async t => {
-	const {client, lines} = start(t, refusing());
+test('logs an invalid message as percent-encoded bytes', async t => {
+	const {client, lines} = start(t, rejectingStages());
 	client.sayBytes(Buffer.from('50%\t"\xff"\n', 'latin1'));
-	const [data, refusal, ...rest] = await lines();
+	const [data, rejection, ...rest] = await lines();
 	t.deepEqual(Object.keys(data ?? {}), ['time', 'ConnID', 'data', 'from', 'to', 'side']);
 	t.like(data, {data: '50%25\t"%FF"', from: 'client', to: 'files', side: 'client'});
-	t.like(refusal, {message: {error: {code: -32_700}}, from: 'bridge', to: 'client', side: 'client'});
+	t.like(rejection, {message: {error: {code: -32_700}}, from: 'bridge', to: 'client', side: 'client'});
 	t.deepEqual(rest, []);
 });
 
-test('logs the noise of an upstream on its own side', async t => {
-	const {upstream, lines} = start(t, refusing());
+test('logs the noise of an upstream on the upstream side', async t => {
+	const {upstream, lines} = start(t, rejectingStages());
 	upstream.sendText('listening on 80');
 	t.like(await lines(), [{data: 'listening on 80', from: 'files', to: 'client', side: 'upstream'}]);
 });
 
-test('says where bytes are not all there', async t => {
-	const {client, upstream, lines} = start(t, refusing());
+test('marks truncated bytes', async t => {
+	const {client, upstream, lines} = start(t, rejectingStages());
 	client.sendText('x'.repeat(100_000));
 	upstream.sayEnvelope(
 		Envelope.tooLarge(Buffer.from('{"id":1'), {id: '1', isResponse: true}, upstream.origin),
@@ -179,7 +184,7 @@ test('says where bytes are not all there', async t => {
 	});
 });
 
-test('hides secrets in messages, on both sides', async t => {
+test('redacts secrets in messages on both sides', async t => {
 	const {client, upstream, lines} = start(t, [renaming]);
 	client.send({id: 1, method: 'a', params: {password: 'hunter2', path: '/', _meta: {progressToken: 5}}});
 	upstream.send({id: 1, token: {deep: 'hunter2'}, result: {}});
@@ -189,42 +194,42 @@ test('hides secrets in messages, on both sides', async t => {
 	t.like(log[0], {message: {params: {password: '[redacted]', path: '/', _meta: {progressToken: 5}}}});
 });
 
-test('hides no secret from the receiver', t => {
+test('forwards secrets unredacted', t => {
 	const {client, upstream} = start(t);
 	client.send({id: 1, method: 'a', params: {password: 'hunter2'}});
 	t.like(upstream.received, [{params: {password: 'hunter2'}}]);
 });
 
 for (const [what, text] of [
-	['in a message that is refused', '{"id":1,"method":"a","params":{"password":"hunter2"}}'],
+	['in a message that is rejected', '{"id":1,"method":"a","params":{"password":"hunter2"}}'],
 	['in half a message', '{"id":1,"params":{"password":"hunter2"'],
-	['whose end is missing', '{"id":1,"params":{"password":"correct hunter2'],
-	['that is an array whose end is missing', '{"id":1,"params":{"password": [ "hunter2", '],
+	['in an unterminated string', '{"id":1,"params":{"password":"correct hunter2'],
+	['in an unterminated array', '{"id":1,"params":{"password": [ "hunter2", '],
 	['under an escaped key', String.raw`{"id":1,"params":{"pass\u0077ord":"hunter2"}`],
 	['in a header', 'Authorization: Bearer hunter2'],
 ] as const)
-	test(`hides a secret ${what}`, async t => {
-		const {client, lines} = start(t, refusing());
+	test(`redacts a secret ${what}`, async t => {
+		const {client, lines} = start(t, rejectingStages());
 		client.sendText(text);
 		const log = await lines();
 		t.is(log.length, 2);
 		t.false(JSON.stringify(log).includes('hunter2'));
 	});
 
-test('keeps a progressToken in a message that is refused', async t => {
-	const {client, lines} = start(t, refusing());
+test('keeps a progressToken in a message that is rejected', async t => {
+	const {client, lines} = start(t, rejectingStages());
 	client.sendText('{"id":1,"method":"a","params":{"_meta":{"progressToken":"five"}}}');
 	t.regex(String((await lines())[0]?.data), /"progressToken":"five"/);
 });
 
-test('keeps secrets where that is asked for', async t => {
-	const {client, lines} = start(t, refusing(), true);
+test('logs secrets unredacted with withSecrets', async t => {
+	const {client, lines} = start(t, rejectingStages(), true);
 	client.send({id: 1, method: 'a', params: {password: 'hunter2'}});
 	client.sendText('password=hunter2');
 	t.like(await lines(), [{message: {params: {password: 'hunter2'}}}, {data: 'password=hunter2'}]);
 });
 
-test('writes names that are not ASCII so that they read the same', async t => {
+test('preserves names that are not ASCII', async t => {
 	const file = join(tempFolder(t), 'traffic.ndjson');
 	const log = new TrafficLog({destination: {file}});
 	recordMessages({log, client: 'клиент', upstream: 'a"😀\n', withSecrets: false});
@@ -232,7 +237,7 @@ test('writes names that are not ASCII so that they read the same', async t => {
 	t.like(readLog(file), [{from: 'клиент', to: 'a"😀\n'}]);
 });
 
-test('gives each conversation a number of its own', async t => {
+test('gives each conversation a unique id', async t => {
 	const file = join(tempFolder(t), 'traffic.ndjson');
 	const log = new TrafficLog({destination: {file}});
 	for (let count = 0; count < 3; count++)

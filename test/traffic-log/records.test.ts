@@ -10,7 +10,7 @@ const line = (data: Uint8Array): TrafficLine => ({
 	tail: Buffer.from('","from":"a"}\n'),
 });
 
-/** All that a writer makes of blocks, and how often it had to be asked. */
+/** All lines that a writer makes of blocks, and the number of calls. */
 function writeAll(writer: RecordWriter, blocks: Buffer[]): {text: string; takes: number} {
 	let text = '';
 	let takes = 0;
@@ -18,40 +18,42 @@ function writeAll(writer: RecordWriter, blocks: Buffer[]): {text: string; takes:
 	return {text, takes};
 }
 
-test('a record becomes a line with its time, what is before its data, the data escaped, and what is behind', t => {
+test('formats a record as its time, its head, its escaped data and its tail', t => {
 	const {text} = writeAll(new RecordWriter(), [encodeRecord(TIME, line(Buffer.from('a%\n')))]);
 	t.is(text, '{"time":"2026-11-16T01:02:03.456789Z","data":"a%25\\n","from":"a"}\n');
 });
 
-test('a record without data is a line, too', t => {
+test('formats a record without data', t => {
 	const {text} = writeAll(new RecordWriter(), [encodeRecord(TIME, {head: Buffer.from('","event":"x"}\n')})]);
 	t.deepEqual(JSON.parse(text), {time: '2026-11-16T01:02:03.456789Z', event: 'x'});
 });
 
-test('any data in any blocks comes out in order, however little is written at a time', t => {
+test('formats arbitrary data in order, for any size of the output', t => {
 	const blocks = fc.array(fc.array(fc.uint8Array({maxLength: 300}), {minLength: 1, maxLength: 5}), {
 		maxLength: 5,
 	});
 	fc.assert(
-		fc.property(blocks, fc.integer({min: 1, max: 3000}), (given, size) => {
+		fc.property(blocks, fc.integer({min: 1, max: 3000}), (chunkLists, size) => {
 			const done: number[] = [];
-			const packed = given.map(datas => Buffer.concat(datas.map(data => encodeRecord(TIME, line(data)))));
+			const packed = chunkLists.map(datas =>
+				Buffer.concat(datas.map(data => encodeRecord(TIME, line(data)))),
+			);
 			const total = packed.reduce((sum, {length}) => sum + length, 0);
 			const {text} = writeAll(new RecordWriter(block => void done.push(block.length), size), [...packed]);
 			const lines = text.split('\n').slice(0, -1);
 			const read = lines.map(one => decodePercentText(JSON.parse(one).data));
 			t.deepEqual(
 				read.map(data => data.toString('hex')),
-				given.flat().map(data => Buffer.from(data).toString('hex')),
+				chunkLists.flat().map(data => Buffer.from(data).toString('hex')),
 			);
-			t.is(done.length, given.length);
+			t.is(done.length, chunkLists.length);
 			t.true(done.reduce((sum, length) => sum + length, 0) <= total);
 		}),
 		{numRuns: 50},
 	);
 });
 
-test('a line that is longer than what is written at a time is written all the same', t => {
+test('formats a line that is longer than the output', t => {
 	const {text, takes} = writeAll(new RecordWriter(() => {}, 100), [
 		encodeRecord(TIME, line(Buffer.alloc(10))),
 		encodeRecord(TIME, line(Buffer.alloc(10_000))),
@@ -60,7 +62,7 @@ test('a line that is longer than what is written at a time is written all the sa
 	t.is(takes, 2);
 });
 
-test('records are kept apart by the file that they belong in, in their order', t => {
+test('splits records by file and keeps their order', t => {
 	const times = [1, 1, 2, 1, 1, 1];
 	const block = Buffer.concat(times.map(time => encodeRecord(time, line(Buffer.of(time)))));
 	const runs = [...splitByFile(block, time => `file ${time}`)];

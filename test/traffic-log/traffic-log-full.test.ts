@@ -20,7 +20,7 @@ const start = (t: ExecutionContext, options: Partial<TrafficLogOptions> = {}) =>
 const origin = (): MessageOrigin => ({name: 'client', valve: new Valve()});
 const add = (log: TrafficLog, from?: MessageOrigin): void => addLine(log, 'n', 'x'.repeat(298), from);
 
-test('leaves out what does not fit, and says so where it is missing', async t => {
+test('drops lines over the limit and records a gap in their place', async t => {
 	const {log, file} = start(t);
 	for (let count = 0; count < 5; count++) add(log);
 	await log.flush();
@@ -33,7 +33,7 @@ test('leaves out what does not fit, and says so where it is missing', async t =>
 	t.is(lines.at(-2), gaps[0]);
 });
 
-test('counts the bytes that it left out', async t => {
+test('counts the dropped bytes', async t => {
 	const {log, file} = start(t, {maxBytes: 0});
 	add(log);
 	add(log);
@@ -43,7 +43,7 @@ test('counts the bytes that it left out', async t => {
 	t.true(Number(gap?.bytes) >= 600 && Number(gap?.bytes) < 800, `${gap?.bytes} bytes`);
 });
 
-test('counts the bytes that it left out of lines that are all head', async t => {
+test('counts the dropped bytes of lines without data', async t => {
 	const {log, file} = start(t, {maxBytes: 0});
 	addFrame(log, 'data', 'x'.repeat(1000));
 	await log.close();
@@ -51,7 +51,7 @@ test('counts the bytes that it left out of lines that are all head', async t => 
 	t.true(Number(gap?.bytes) >= 1000, `${gap?.bytes} bytes`);
 });
 
-test('tells at its close of all that is missing where nothing can be written', async t => {
+test('returns all lost bytes on close if nothing can be written', async t => {
 	const {log, folder} = start(t, {maxBytes: 10_000});
 	rmSync(folder, {recursive: true});
 	for (let count = 0; count < 100; count++) addFrame(log, 'data', 'x'.repeat(1000));
@@ -59,21 +59,21 @@ test('tells at its close of all that is missing where nothing can be written', a
 	t.true(lost >= 100_000, `${lost} bytes`);
 });
 
-test('tells at its close of what is missing at the end', async t => {
+test('records a gap at the end on close', async t => {
 	const {log, file} = start(t);
 	for (let count = 0; count < 5; count++) add(log);
 	await log.close();
 	t.like(readLog(file).at(-1), {event: 'gap'});
 });
 
-test('never holds traffic up in order to lose nothing, unless told to', t => {
+test('never applies backpressure by default', t => {
 	const {log} = start(t);
 	const from = origin();
 	for (let count = 0; count < 10; count++) add(log, from);
 	t.true(from.valve.isOpen);
 });
 
-test('makes traffic wait when it is told to lose nothing, until it has written', async t => {
+test('applies backpressure with onFull: wait until lines are written', async t => {
 	const {log, file} = start(t, {onFull: 'wait', flushMs: 5});
 	const [one, other] = [origin(), origin()];
 	add(log, one);
@@ -87,7 +87,7 @@ test('makes traffic wait when it is told to lose nothing, until it has written',
 	t.is(readLog(file).length, 6);
 });
 
-test('writes at once when it is full, and does not wait for the flush time', async t => {
+test('writes at once when the buffer is full', async t => {
 	const {log, file} = start(t, {onFull: 'wait', flushMs: 60_000});
 	const from = origin();
 	for (let count = 0; count < 5; count++) add(log, from);
@@ -98,14 +98,14 @@ test('writes at once when it is full, and does not wait for the flush time', asy
 	t.true(existsSync(file));
 });
 
-test('does not leave traffic waiting for a write that nobody does', async t => {
+test('ends backpressure when a flush is requested during a write', async t => {
 	const {log, file} = start(t, {onFull: 'wait', flushMs: 5});
 	const from = origin();
 	add(log, from);
 	const flushing = log.flush();
 	for (let count = 0; count < 5; count++) add(log, from);
 	t.false(from.valve.isOpen);
-	// The flush time is over while the first lines are still being written.
+	// The flush time passes while the first lines are still being written.
 	void log.flush();
 	await flushing;
 	await until(() => from.valve.isOpen);
@@ -113,7 +113,7 @@ test('does not leave traffic waiting for a write that nobody does', async t => {
 	t.is(readLog(file).length, 6);
 });
 
-test('keeps traffic waiting while the disk fails, and opens once it works again', async t => {
+test('applies backpressure while the disk fails, and ends it when writing works again', async t => {
 	const {log, file, folder} = start(t, {onFull: 'wait', flushMs: 5});
 	rmSync(folder, {recursive: true});
 	const from = origin();
@@ -126,7 +126,7 @@ test('keeps traffic waiting while the disk fails, and opens once it works again'
 	t.is(readLog(file).length, 5);
 });
 
-test('lets go of what it holds at its close, though nothing can be written', async t => {
+test('ends backpressure on close even if nothing can be written', async t => {
 	const {log, folder} = start(t, {onFull: 'wait'});
 	rmSync(folder, {recursive: true});
 	const from = origin();

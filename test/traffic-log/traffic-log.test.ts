@@ -6,7 +6,7 @@ import {nowMicroseconds} from '../../lib/util/clock.js';
 import {until} from '../helpers/pipeline.js';
 import {addLine, lineCount, readLog, tempFolder} from '../helpers/temp-folder.js';
 
-/** Long enough not to come in the way of a test. */
+/** Longer than any test. */
 const NEVER = 3_600_000;
 
 const start = (t: ExecutionContext, options: Partial<TrafficLogOptions> = {}) => {
@@ -14,7 +14,7 @@ const start = (t: ExecutionContext, options: Partial<TrafficLogOptions> = {}) =>
 	mkdirSync(folder);
 	const file = join(folder, 'log');
 	const troubles: string[] = [];
-	const onTrouble = (sentence: string) => void troubles.push(sentence);
+	const onTrouble = (message: string) => void troubles.push(message);
 	const log = new TrafficLog({destination: {file}, flushMs: NEVER, onTrouble, ...options});
 	return {log, file, folder, troubles};
 };
@@ -23,7 +23,7 @@ const add = (log: TrafficLog, number: number): void => addLine(log, 'n', number)
 const numbers = (file: string): unknown[] => readLog(file).map(({n, event}) => n ?? event);
 const upTo = (count: number): number[] => Array.from({length: count}, (_, index) => index);
 
-test('writes lines in order, each with its time first', async t => {
+test('writes lines in order, with the time as the first member', async t => {
 	const {log, file} = start(t);
 	for (const number of upTo(1000)) add(log, number);
 	t.is(await log.close(), 0);
@@ -34,7 +34,7 @@ test('writes lines in order, each with its time first', async t => {
 		t.regex(line, /^\{"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z","n":\d+\}$/);
 });
 
-test('makes a file for its owner alone, and adds to one that is there', async t => {
+test('creates a file that only its owner can access, and appends to an existing one', async t => {
 	const {log, file} = start(t);
 	add(log, 1);
 	await log.close();
@@ -45,7 +45,7 @@ test('makes a file for its owner alone, and adds to one that is there', async t 
 	t.deepEqual(numbers(file), [1, 2]);
 });
 
-test('begins a line of its own after one that a crash left torn', async t => {
+test('starts a new line after one that a crash has torn', async t => {
 	const {log, file} = start(t);
 	writeFileSync(file, '{"torn');
 	add(log, 1);
@@ -53,13 +53,13 @@ test('begins a line of its own after one that a crash left torn', async t => {
 	t.regex(readFileSync(file, 'utf8'), /^\{"torn\n\{"time":.*"n":1\}\n$/);
 });
 
-test('touches no file before something is in it', async t => {
+test('creates no file before the first line', async t => {
 	const {log, file} = start(t);
 	t.is(await log.close(), 0);
 	t.false(existsSync(file));
 });
 
-test('writes together what comes within the flush time', async t => {
+test('writes the lines of one flush interval together', async t => {
 	const {log, file} = start(t, {flushMs: 30});
 	add(log, 1);
 	add(log, 2);
@@ -68,7 +68,7 @@ test('writes together what comes within the flush time', async t => {
 	t.deepEqual(numbers(file), [1, 2]);
 });
 
-test('writes again after each flush time', async t => {
+test('writes after each flush interval', async t => {
 	const {log, file} = start(t, {flushMs: 5});
 	for (const number of upTo(3)) {
 		add(log, number);
@@ -77,19 +77,19 @@ test('writes again after each flush time', async t => {
 	t.deepEqual(numbers(file), upTo(3));
 });
 
-test('writes what is added while it is writing, also when nothing follows', async t => {
+test('writes a line that is added during a write, even if no other line follows', async t => {
 	const {log, file} = start(t, {flushMs: 1});
 	add(log, 0);
 	const flushing = log.flush();
 	add(log, 1);
-	// A flush that is asked for meanwhile must not make it forget the time of the line that waits.
+	// A flush during the write must not drop the timer of the line that waits.
 	void log.flush();
 	await flushing;
 	await until(() => lineCount(file) === 2);
 	t.deepEqual(numbers(file), [0, 1]);
 });
 
-test('writes before its time when there is much', async t => {
+test('writes before the flush time if much is buffered', async t => {
 	const {log, file} = start(t);
 	for (let count = 0; count < 10; count++) addLine(log, 'n', 'x'.repeat(2 ** 20));
 	await until(() => existsSync(file) && statSync(file).size > 8 * 2 ** 20);
@@ -97,20 +97,20 @@ test('writes before its time when there is much', async t => {
 	t.is(readLog(file).length, 10);
 });
 
-test('names files by the time of what is in them', async t => {
+test('names files by the time of their lines', async t => {
 	const {log, folder} = start(t, {flushMs: NEVER});
 	await log.close();
 	const rotated = new TrafficLog({destination: {folder, format: '%Y-%m-%dT%H:%M:%S.ndjson'}, flushMs: NEVER});
 	const second = (): number => Math.floor(nowMicroseconds() / 1e6);
-	const begun = second();
+	const startSecond = second();
 	for (let number = 0; number < 3; number++) {
 		add(rotated, number);
-		await until(() => second() > begun + number);
+		await until(() => second() > startSecond + number);
 	}
-	// All three seconds still wait: the name comes from the line, not from the moment of writing.
+	// All three seconds are still buffered: the name depends on the line, not on the time of writing.
 	const lost = await rotated.close();
 	const files = upTo(5).map(
-		offset => `${new Date((begun + offset) * 1000).toISOString().slice(0, 19)}.ndjson`,
+		offset => `${new Date((startSecond + offset) * 1000).toISOString().slice(0, 19)}.ndjson`,
 	);
 	const found = files.map(name => join(folder, name)).filter(name => existsSync(name));
 	t.is(lost, 0);
@@ -119,7 +119,7 @@ test('names files by the time of what is in them', async t => {
 	t.true(found.length >= 3);
 });
 
-test('goes on after its folder was taken away and put back, without loss', async t => {
+test('continues without loss when its folder is removed and restored', async t => {
 	const {log, file, folder, troubles} = start(t, {flushMs: 5});
 	add(log, 0);
 	await until(() => lineCount(file) === 1);
@@ -133,7 +133,7 @@ test('goes on after its folder was taken away and put back, without loss', async
 	t.deepEqual(numbers(file), [1, 2]);
 });
 
-test('tells of a failure once, and of the end of it once', async t => {
+test('reports a failure once, and its end once', async t => {
 	const {log, file, folder, troubles} = start(t, {flushMs: 1});
 	rmSync(folder, {recursive: true});
 	add(log, 1);
@@ -146,14 +146,14 @@ test('tells of a failure once, and of the end of it once', async t => {
 	t.regex(troubles[1] ?? '', /written again/);
 });
 
-test('says at its close how many bytes it could not write', async t => {
+test('returns the number of bytes that could not be written on close', async t => {
 	const {log, folder} = start(t);
 	rmSync(folder, {recursive: true});
 	add(log, 1);
 	t.is(await log.close(), '{"time":"2026-11-16T01:02:03.456789Z","n":1}\n'.length);
 });
 
-test('writes all at its close that waited through a failure', async t => {
+test('writes the lines of a failure on close', async t => {
 	const {log, file, folder, troubles} = start(t);
 	rmSync(folder, {recursive: true});
 	add(log, 0);

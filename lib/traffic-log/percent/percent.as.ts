@@ -1,15 +1,17 @@
-// Where things are in the memory of the module, in bytes; percent-writer.ts knows it, too.
-/** For each byte a word: its text, the first character lowest, and on top how many characters that are. */
+// The memory layout of the module, in bytes. percent-writer.ts depends on it.
+/**
+ * A word for each byte: its text, with the first character in the lowest byte, and its length in the highest.
+ */
 const TABLE: usize = 0;
 
-/** Writes one byte as its text. Of the four bytes that it writes the next one overwrites what is not its own. */
+/** Writes one byte as text. It always writes four bytes; the next call overwrites the excess. */
 function put(byte: u64, to: usize): usize {
 	const text = load<u32>(TABLE + ((<usize>(byte & 0xff)) << 2));
 	store<u32>(to, text);
 	return to + <usize>(text >> 24);
 }
 
-/** Writes the bytes from `from` to `end` as their texts, and returns where these end. */
+/** Writes the bytes from `from` to `end` as text. Returns the end of the output. */
 export function write(from: usize, end: usize, to: usize): usize {
 	for (; from + 8 <= end; from += 8) {
 		const eight = load<u64>(from);
