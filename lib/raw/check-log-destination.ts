@@ -6,16 +6,16 @@ import {makeFolder} from '../files/make-folder.js';
 import {checkFileNameFormat, logFileName, matchesFileNameFormat} from '../traffic-log/log-file-name.js';
 import {nowMicroseconds} from '../util/clock.js';
 
-/** Entries that a log folder may have. All of them are checked. */
+/** Limit of entries in a log folder, since all of them are checked. */
 const MAX_ENTRIES = 100_000;
 
-/** How every line of a traffic log begins. */
+/** The start of every line of a traffic log. */
 const LOG_LINE = /^\{"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z",/;
 const LOG_LINE_BYTES = 64;
 
 /**
- * Rejects a destination of the traffic log that a client of the control server may not choose: one outside `root`, a file
- * whose name begins with a dot, a link in any part of the path, and an existing file that is not a traffic log.
+ * Rejects a destination that a client of the control server may not choose: one outside `root`, a file whose
+ * name begins with a dot, a link in any part of the path, and an existing file that is not a traffic log.
  */
 export async function checkLogDestination(
 	folder: string,
@@ -52,8 +52,8 @@ async function checkInside(folder: string, real: string, root: string): Promise<
 }
 
 /**
- * Rejects links in a path, except links of the system in front of the folder itself. The path of `root` was chosen by the
- * user that started bridge, and is not checked.
+ * Rejects links in a path, except links of the system above the folder itself. The path of `root` was chosen
+ * by the user that started bridge and is not checked.
  */
 async function checkLinks(path: string, root: string | undefined): Promise<void> {
 	for (let part = path; part !== dirname(part); part = dirname(part)) {
@@ -68,15 +68,15 @@ async function checkLinks(path: string, root: string | undefined): Promise<void>
 }
 
 /**
- * Whether a link belongs to the system, like /tmp on macOS or /var/run. All links that root created belong to root, so for
- * root only those in the two folders that have such links do.
+ * Whether a link belongs to the system, like /tmp on macOS or /var/run. For root, that is true only in the
+ * two folders that contain such links, since its own links belong to root as well.
  */
 const isSystemLink = (link: string, uid: number): boolean => {
 	const user = process.getuid?.();
 	return uid === 0 && user !== undefined && (user !== 0 || dirname(link) === '/' || dirname(link) === '/var');
 };
 
-/** A path without links. Its last parts need not exist. */
+/** Resolves all links in a path, whose last parts need not exist. */
 async function realPathOf(path: string): Promise<string> {
 	try {
 		return await realpath(path);
@@ -92,7 +92,7 @@ async function realPathOf(path: string): Promise<string> {
 	}
 }
 
-/** Checks all files that this format names, now or later: the log of the next hour must not be another kind of file either. */
+/** Checks all existing files that the format may name, now or later. */
 async function checkFiles(folder: string, format: string): Promise<void> {
 	const entries = await opendir(folder).catch(error => Promise.reject(uncheckable(folder, error)));
 	let count = 0;

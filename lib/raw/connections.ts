@@ -1,42 +1,41 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 
-/** Something between two ends that can be ended. */
+/** A connection between a client and a target. */
 export type RawConnection = {
-	/** Says no more to either end, and resolves when what was said is on its way. */
+	/** Ends the output to both sides. Resolves when everything has been sent. */
 	finish(): Promise<unknown>;
-	/** Ends it at once. */
+	/** Closes it immediately. */
 	close(): void;
-	/** Resolves when it is over, and that is in the log. */
+	/** Resolves when it has closed and its close event is logged. */
 	readonly closed: Promise<void>;
-	/** The port that it came in by. */
+	/** The port that the client connected to. */
 	readonly port: number;
 };
 
-/** How long peers may take to read what was said to them, when all is to end. */
+/** How long peers may take to read the remaining bytes on shutdown. */
 const FINISH_TIMEOUT_MS = 500;
 
-/** The connections that are open: as many as the listeners take. */
+/** The open connections. The listeners limit their number. */
 export class RawConnections {
 	readonly #open = new Set<RawConnection>();
 
-	/** How many came in by a port. */
 	countOf(port: number): number {
 		return [...this.#open].filter(connection => connection.port === port).length;
 	}
 
-	/** Keeps a connection until it is over. */
+	/** Tracks a connection until it has closed. */
 	async add(connection: RawConnection): Promise<void> {
 		this.#open.add(connection);
 		await connection.closed;
 		this.#open.delete(connection);
 	}
 
-	/** Ends all of them. What was read is delivered first, where somebody takes it in time. */
+	/** Closes all connections. Bytes that were read are delivered first, within a time limit. */
 	async close(): Promise<void> {
 		const all = [...this.#open];
 		const finished = Promise.all(all.map(connection => connection.finish()));
 		await Promise.race([finished, sleep(FINISH_TIMEOUT_MS, undefined, {ref: false})]);
 		for (const connection of all) connection.close();
-		await Promise.all(all.map(({closed: over}) => over));
+		await Promise.all(all.map(({closed}) => closed));
 	}
 }

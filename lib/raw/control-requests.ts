@@ -14,10 +14,10 @@ import {type ControlTargets, callControlTool, controlToolList} from './control-t
 
 export type ControlRequestOptions = ControlTargets & {readonly version: string};
 
-/** What a message is answered over HTTP: a message and its status, nothing but that it was heard, or why not. */
-export type ControlResponse = {readonly status: number; readonly answer: Envelope} | 'heard' | HttpError;
+/** The HTTP reply to a message: a response with its status, status 202 without a response, or an error. */
+export type ControlResponse = {readonly status: number; readonly response: Envelope} | 'accepted' | HttpError;
 
-/** Answers one message of a client, of which nothing is remembered: no session is needed to steer a program. */
+/** Handles one message of a client. There are no sessions, so no state is stored. */
 export async function handleControlRequest(
 	envelope: Envelope,
 	headers: IncomingHttpHeaders,
@@ -29,17 +29,19 @@ export async function handleControlRequest(
 	if (flaw === 'too complex') return messageTooLarge(tooComplex('The client'), id ?? 'null');
 	if (flaw !== undefined)
 		return {status: 400, id: id ?? 'null', code: -32600, message: `Invalid Request: ${flaw}`};
-	const isModern = isStatelessPost(envelope, headers);
-	const rejection = isModern ? validateStatelessPost(envelope, headers) : rejectVersion(headers, id);
+	const isStateless = isStatelessPost(envelope, headers);
+	const rejection = isStateless ? validateStatelessPost(envelope, headers) : rejectVersion(headers, id);
 	if (rejection) return rejection;
-	if (id === undefined || method === undefined) return 'heard';
+	if (id === undefined || method === undefined) return 'accepted';
 	const outcome = await callMethod(method, objectOf(envelope.body.params), options);
 	if ('error' in outcome) {
 		const response = Envelope.response(id, 'error', outcome.error);
-		return {status: isModern ? statelessHttpStatus(method, response) : 200, answer: response};
+		return {status: isStateless ? statelessHttpStatus(method, response) : 200, response};
 	}
-	const result = isModern ? toStatelessResult(method, outcome.result, serverInfo(options)) : outcome.result;
-	return {status: 200, answer: Envelope.response(id, 'result', result)};
+	const result = isStateless
+		? toStatelessResult(method, outcome.result, serverInfo(options))
+		: outcome.result;
+	return {status: 200, response: Envelope.response(id, 'result', result)};
 }
 
 function rejectVersion(headers: IncomingHttpHeaders, id: string | undefined): HttpError | undefined {
@@ -73,7 +75,7 @@ async function callMethod(
 
 const serverInfo = ({version}: ControlRequestOptions): JsonObject => ({name: 'rawprox', version});
 
-/** The version that is spoken is the one that was asked for, if it is known: all that is said here is the same in each. */
+/** Responds with the requested version if it is supported, since the results are the same in all versions. */
 const initializeResult = (requestedVersion: unknown, options: ControlRequestOptions): JsonObject => ({
 	protocolVersion:
 		requestedVersion === undefined || isHandshakeVersion(requestedVersion)

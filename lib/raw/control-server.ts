@@ -13,28 +13,28 @@ import {type ControlRequestOptions, type ControlResponse, handleControlRequest} 
 
 type ControlServerOptions = ControlRequestOptions & {
 	readonly log: Log;
-	/** The token that clients need, if they do. */
+	/** The token that clients need; undefined if none is required. */
 	readonly token?: string | undefined;
-	/** What is on its way to clients. */
+	/** Responses that have not been sent completely. */
 	readonly responses: OpenResponses;
 };
 
-/** Requests are of a few hundred bytes. */
+/** Requests have a few hundred bytes. */
 const MAX_BODY = 2 ** 20;
 
-/** The MCP server that steers raw.ts. Read it down: a request goes as far as it may. */
+/** The MCP server that controls `bridge raw`. The checks run in the order of the lines. */
 export function createControlHandler({log, responses, token, ...options}: ControlServerOptions) {
 	const guard = new Guard({hosts: [], origins: [], tokens: token === undefined ? [] : [token]});
 	const rejectionOf = (req: IncomingMessage): HttpError | undefined => {
-		const rejected = guard.validate(req); //                 browsers of others, and names of others
+		const rejected = guard.validate(req); // cross-origin requests and foreign Host headers
 		if (rejected) return logRejection(log, req, rejected);
-		if (!guard.isAuthorized(req, true)) return missingToken; //        a client without the token, if there is one
-		if (splitTarget(req.url ?? '').path !== '/mcp') return notFound; //  /mcp and nothing else
+		if (!guard.isAuthorized(req, true)) return missingToken; // missing or wrong token
+		if (splitTarget(req.url ?? '').path !== '/mcp') return notFound; // other paths
 		const {json, events} = parseAccept(req);
 		return (
-			checkMethod(req, ['POST']) ?? //                      nothing is said here that was not asked for
-			(json || events ? undefined : notAcceptableResponse) ?? //  somebody who could read the answer
-			validateBodyHeaders(req, MAX_BODY) //                  a body that is JSON, and not a long one
+			checkMethod(req, ['POST']) ?? // there is no GET stream
+			(json || events ? undefined : notAcceptableResponse) ?? // no supported content type
+			validateBodyHeaders(req, MAX_BODY) // other content types, and large bodies
 		);
 	};
 	return (req: IncomingMessage, res: ServerResponse): void => {
@@ -61,15 +61,15 @@ export function createControlHandler({log, responses, token, ...options}: Contro
 }
 
 function sendResponse(res: ServerResponse, outcome: ControlResponse, isJson: boolean): void {
-	if (outcome === 'heard') {
+	if (outcome === 'accepted') {
 		res.writeHead(202, {'content-length': 0}).end();
 		return;
 	}
-	if (!('answer' in outcome)) {
+	if (!('response' in outcome)) {
 		sendHttpError(res, outcome);
 		return;
 	}
-	const {status, answer: response} = outcome;
+	const {status, response} = outcome;
 	const body = isJson ? response.bytes : Buffer.from(`event: message\ndata: ${response.bytes}\n\n`);
 	const type = isJson ? 'application/json' : 'text/event-stream';
 	res.writeHead(status, {'content-type': type, 'content-length': body.length}).end(body);
@@ -88,4 +88,4 @@ const missingToken: HttpError = {
 	headers: {'www-authenticate': 'Bearer realm="bridge raw"'},
 };
 
-const notFound: HttpError = {status: 404, message: 'There is nothing here. The endpoint is /mcp.'};
+const notFound: HttpError = {status: 404, message: 'Not found. The endpoint is /mcp.'};

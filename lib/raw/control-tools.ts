@@ -6,32 +6,31 @@ import type {LogDestinations} from './log-destinations.js';
 import {createPortRule, ruleTargetText} from './port-rule.js';
 import type {PortRules} from './port-rules.js';
 
-/** What the tools act on. */
 export type ControlTargets = {
 	readonly ports: PortRules;
 	readonly destinations: LogDestinations;
 	readonly connections: RawConnections;
 	/** The only folder that `start-logging` may write to, if there is one. */
 	readonly logRoot?: string | undefined;
-	/** Ends the program, once the answer to the call is out. */
+	/** Shuts bridge down once the response to the call is sent. */
 	readonly shutDown: () => void;
 };
 
 type ControlTool = {
 	readonly description: string;
 	readonly inputSchema: JsonObject;
-	/** Does it, and resolves to what there is to say about that. */
-	readonly call: (args: JsonObject, controlled: ControlTargets) => Promise<string> | string;
+	/** Runs the tool and resolves to the text of its result. */
+	readonly call: (args: JsonObject, targets: ControlTargets) => Promise<string> | string;
 };
 
-const directory = {type: ['string', 'null'], description: 'A folder for log files; null is stdout'};
+const directory = {type: ['string', 'null'], description: 'Folder for the log files; null is stdout'};
 const localPort = {type: 'integer', description: 'The port to listen on, on 127.0.0.1'};
 
 const controlTools: ReadonlyMap<string, ControlTool> = new Map<string, ControlTool>([
 	[
 		'start-logging',
 		{
-			description: 'Start logging to a destination: a directory, or STDOUT where directory is null or absent',
+			description: 'Start logging to a destination: a directory, or STDOUT if directory is null or absent',
 			inputSchema: {
 				type: 'object',
 				properties: {
@@ -39,7 +38,7 @@ const controlTools: ReadonlyMap<string, ControlTool> = new Map<string, ControlTo
 					filename_format: {
 						type: 'string',
 						description:
-							'Names of the files, with %Y %m %d %H %M %S in UTC; rawprox_%Y-%m-%d-%H.ndjson by default',
+							'Format of the file names, with %Y %m %d %H %M %S in UTC; rawprox_%Y-%m-%d-%H.ndjson by default',
 					},
 				},
 			},
@@ -49,7 +48,7 @@ const controlTools: ReadonlyMap<string, ControlTool> = new Map<string, ControlTo
 	[
 		'stop-logging',
 		{
-			description: 'Stop logging to one destination, or to all where directory is absent; null is STDOUT',
+			description: 'Stop logging to one destination, or to all if directory is absent; null is STDOUT',
 			inputSchema: {type: 'object', properties: {directory}},
 			call: stopLogging,
 		},
@@ -57,12 +56,12 @@ const controlTools: ReadonlyMap<string, ControlTool> = new Map<string, ControlTo
 	[
 		'add-port-rule',
 		{
-			description: 'Add a rule that forwards connections to a local port to a port of another host',
+			description: 'Add a rule that forwards connections from a local port to a port of another host',
 			inputSchema: {
 				type: 'object',
 				properties: {
 					local_port: localPort,
-					target_host: {type: 'string', description: 'A name or an address'},
+					target_host: {type: 'string', description: 'Host name or address'},
 					target_port: {type: 'integer'},
 				},
 				required: ['local_port', 'target_host', 'target_port'],
@@ -73,7 +72,7 @@ const controlTools: ReadonlyMap<string, ControlTool> = new Map<string, ControlTo
 	[
 		'remove-port-rule',
 		{
-			description: 'Remove a rule: its port takes no more connections. Those that are open stay open',
+			description: 'Remove a rule: its port accepts no new connections. Open connections stay open',
 			inputSchema: {
 				type: 'object',
 				properties: {local_port: {type: 'integer', description: 'The port that the rule listens on'}},
@@ -85,7 +84,7 @@ const controlTools: ReadonlyMap<string, ControlTool> = new Map<string, ControlTo
 	[
 		'shutdown',
 		{
-			description: 'Shut down: end all connections, write the logs to their end, and exit',
+			description: 'Shut down: close all connections, flush the logs, and exit',
 			inputSchema: {type: 'object', properties: {}},
 			call: (_args, {shutDown}) => {
 				shutDown();
@@ -95,7 +94,7 @@ const controlTools: ReadonlyMap<string, ControlTool> = new Map<string, ControlTo
 	],
 ]);
 
-/** What `tools/list` tells. */
+/** The result of `tools/list`. */
 export const controlToolList: readonly JsonObject[] = [...controlTools].map(
 	([name, {description, inputSchema}]) => ({
 		name,
@@ -104,16 +103,16 @@ export const controlToolList: readonly JsonObject[] = [...controlTools].map(
 	}),
 );
 
-/** Calls a tool, and resolves to what there is to say about it. Rejects with why it could not be done. */
+/** Calls a tool and resolves to the text of its result. Rejects with a BridgeError if the call fails. */
 export async function callControlTool(
 	name: unknown,
 	args: unknown,
-	controlled: ControlTargets,
+	targets: ControlTargets,
 ): Promise<string> {
 	const tool = typeof name === 'string' ? controlTools.get(name) : undefined;
 	if (!tool) throw invalidArguments(`Unknown tool: ${typeof name === 'string' ? name : 'no name'}`);
 	if (args !== undefined && !isObject(args)) throw invalidArguments('arguments has to be an object');
-	return tool.call(args ?? {}, controlled);
+	return tool.call(args ?? {}, targets);
 }
 
 async function startLogging(args: JsonObject, {destinations, logRoot}: ControlTargets): Promise<string> {
@@ -144,7 +143,7 @@ function removePortRule({local_port: port}: JsonObject, {ports, connections}: Co
 	if (!Number.isInteger(port)) throw invalidArguments('local_port has to be an integer');
 	if (!ports.remove(Number(port))) throw invalidArguments(`Port ${port} not found`);
 	const open = connections.countOf(Number(port));
-	return `Port rule removed: ${port}${open > 0 ? `; connections that stay open: ${open}` : ''}`;
+	return `Port rule removed: ${port}${open > 0 ? `; open connections that remain: ${open}` : ''}`;
 }
 
 function parseDirectory(value: unknown): string | null {

@@ -14,13 +14,12 @@ type ForwardConnectionOptions = {
 	readonly log: Log;
 	readonly loops: LoopDetector;
 	readonly rule: PortRule;
-	/** The port that the client has connected to. */
 	readonly port: number;
-	/** The pipeline between the two. */
+	/** The pipeline between client and target. */
 	readonly stages: (tap: ByteTap) => Stage[];
 };
 
-/** A client's connection, in front of one to its target. A side that breaks takes the other with it. */
+/** Forwards a client's connection to its target. If one side breaks, the other one is reset, too. */
 export function forwardConnection(
 	socket: Socket,
 	{traffic, log, loops, rule, port, stages}: ForwardConnectionOptions,
@@ -68,11 +67,11 @@ export function forwardConnection(
 	};
 }
 
-/** The address of a client, as it stands in the log. */
+/** The address of a client in the log. */
 const clientAddress = ({remoteAddress = '', remotePort: port = 0}: Socket): string =>
 	formatListenAddress({host: stripIpv4Mapping(remoteAddress), port});
 
-/** Ends a connection that leads to itself. */
+/** Resets a connection that leads to itself. */
 function rejectLoop(
 	socket: Socket,
 	tap: ByteTap,
@@ -81,9 +80,9 @@ function rejectLoop(
 	const error = new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`Port ${port} forwards to itself`,
-		'Remove the rule, or name another target.',
+		'Remove the rule, or use another target.',
 	);
-	log.warn('raw.loop', `${error.message}, as ${ruleTargetText(rule)} is this machine.`, {port});
+	log.warn('raw.loop', `${error.message}, because ${ruleTargetText(rule)} is this machine.`, {port});
 	socket.resetAndDestroy();
 	tap.closed(error);
 	return {port, closed: Promise.resolve(), finish: () => Promise.resolve(), close() {}};

@@ -3,21 +3,21 @@ import {BridgeError} from '../core/errors.js';
 import {withListeningProcess} from '../http/listening-process.js';
 import {addressOf, type HttpServerOptions, listenHttp} from '../http/server.js';
 
-/** Both of what `localhost` may be. */
+/** The addresses that `localhost` may resolve to. */
 const [IPV4, IPV6] = ['127.0.0.1', '::1'] as const;
-/** What is tried for a port that is free on both. */
+/** Limit of attempts to find a port that is free on both addresses. */
 const MAX_ATTEMPTS = 10;
 
-/** A server on both addresses of this machine, so that it is there for whatever `localhost` is taken for. */
+/** A server on both loopback addresses, so that any resolution of `localhost` reaches it. */
 export type LocalServer = {readonly port: number; readonly servers: readonly Server[]};
 
 type ListenLocallyOptions = Pick<HttpServerOptions, 'admit' | 'onBug' | 'onDropped' | 'onAcceptError'> & {
-	/** 0 for any that is free. */
+	/** 0 for any free port. */
 	readonly port: number;
 	readonly handle: RequestListener;
 };
 
-/** Listens on this machine alone. */
+/** Listens on the loopback addresses only. */
 export async function listenLocally({port, ...options}: ListenLocallyOptions): Promise<LocalServer> {
 	for (let attempt = 1; ; attempt++) {
 		const first = await listenHttp({...options, host: IPV4, port}).catch(async error => {
@@ -40,11 +40,11 @@ const hasNoIpv6 = (error: unknown): boolean =>
 
 function listenError(port: number, error: unknown): BridgeError | unknown {
 	if (!(error instanceof BridgeError)) return error;
-	const isTaken = error.details.code === 'EADDRINUSE';
+	const isInUse = error.details.code === 'EADDRINUSE';
 	return new BridgeError(
 		'ERR_CONFIG_INVALID',
-		isTaken ? `Port ${port} already in use.` : error.message,
-		'Use another one: --mcp-port PORT (0 for any that is free).',
+		isInUse ? `Port ${port} already in use.` : error.message,
+		'Use another one: --mcp-port PORT (0 for any free port).',
 		{...error.details, port},
 	);
 }

@@ -11,7 +11,7 @@ import type {TrafficLine} from '../traffic-log/records.js';
 import type {LogDestination} from '../traffic-log/traffic-log.js';
 import {nowMicroseconds} from '../util/clock.js';
 
-/** The log that has destinations: see BackgroundLog. */
+/** The part of BackgroundLog that is used here. */
 export type MultiDestinationLog = {
 	add(line: TrafficLine): void;
 	open(destination: LogDestination | 'stdout'): number;
@@ -20,51 +20,49 @@ export type MultiDestinationLog = {
 
 type LogDestinationsOptions = {
 	readonly log: MultiDestinationLog;
-	/** How files are named where nobody says. */
+	/** The default format of file names. */
 	readonly format: string;
-	/** Whether nobody can ever see what is written to stdout. */
+	/** Whether stdout is /dev/null, so that nothing is written to it. */
 	readonly isStdoutNull?: boolean;
-	/** Told of what could not be written by the end. */
+	/** Called if a closed destination is incomplete. */
 	readonly onLost: (name: string, closed: LogCloseResult) => void;
 };
 
 type ActiveDestination = {
-	/** As it was named by whoever started it; null is stdout. */
+	/** The directory as requested; null is stdout. */
 	readonly directory: string | null;
 	readonly format: string | undefined;
-	/** Its number in the log. */
+	/** The key in the log; undefined if nothing is written. */
 	readonly key: number | undefined;
 };
 
 const MAX_DESTINATIONS = 100;
 
-/** What people call a destination. */
 const destinationName = (directory: string | null): string => directory ?? 'STDOUT';
 
-/** Where the traffic log goes at present, and what is written there about that. */
+/** The current destinations of the traffic log. Starts and stops are recorded in the log itself. */
 export class LogDestinations {
 	readonly #options: LogDestinationsOptions;
-	/** By the whole path of a folder; null is stdout. */
+	/** By absolute path; null is stdout. */
 	readonly #active = new Map<string | null, ActiveDestination>();
-	/** What is being written to its end. */
+	/** Destinations that still have to write their buffers. */
 	readonly #ending = new Map<Promise<void>, ActiveDestination>();
 
 	constructor(options: LogDestinationsOptions) {
 		this.#options = options;
 	}
 
-	/** The name of a destination, by its number in the log. */
+	/** The name of a destination, by its key in the log. */
 	nameOf(key: number): string {
-		const found = [...this.#active.values()].find(one => one.key === key);
+		const found = [...this.#active.values()].find(active => active.key === key);
 		return destinationName(found?.directory ?? null);
 	}
 
-	/** The format of names where none is given. */
 	get format(): string {
 		return this.#options.format;
 	}
 
-	/** Begins to log to a folder, or to stdout. Who is logged to already hears of it again. */
+	/** Starts logging to a folder or to stdout. For an active destination, only the event is repeated. */
 	async start(directory: string | null, requestedFormat?: string): Promise<void> {
 		const {log, format: defaultFormat} = this.#options;
 		if (directory === null) {
@@ -94,7 +92,7 @@ export class LogDestinations {
 		return this.#options.log.open({folder, format});
 	}
 
-	/** Ends logging to a folder, to stdout (null), or, without either, to all. Resolves to what they were called. */
+	/** Stops logging to a folder, to stdout (null) or, without an argument, to all. Resolves to the names. */
 	async stop(directory?: string | null): Promise<string[]> {
 		const one = directory === undefined ? undefined : this.#active.get(destinationPath(directory));
 		if (directory !== undefined && !one) throw notActive(directory);
@@ -106,8 +104,8 @@ export class LogDestinations {
 	}
 
 	/**
-	 * Writes all there is, everywhere, also where logging has been ended but not yet done. Files are waited for, however
-	 * long they take; whoever reads stdout until `hurry`. Resolves to whether all is done.
+	 * Closes all destinations, including those that still have to write their buffers. Waits for files without
+	 * limit, and for stdout until `deadline`. Resolves to whether all is written.
 	 */
 	async close(deadline: Promise<unknown>): Promise<boolean> {
 		for (const active of [...this.#active.values()]) void this.#end(active);
@@ -136,14 +134,14 @@ export class LogDestinations {
 }
 
 /** A line about the log itself. */
-const eventLine = (name: string, facts: {readonly [key: string]: string | null}): TrafficLine => ({
-	head: Buffer.from(`","event":"${name}",${JSON.stringify(facts).slice(1)}\n`),
+const eventLine = (name: string, fields: {readonly [key: string]: string | null}): TrafficLine => ({
+	head: Buffer.from(`","event":"${name}",${JSON.stringify(fields).slice(1)}\n`),
 });
 
 const destinationPath = (directory: string | null): string | null =>
 	directory === null ? null : resolve(directory);
 
-/** Finds out whether files can be written to a folder, which is made if it is not there. */
+/** Creates a folder if necessary and rejects it if files cannot be written to it. */
 async function prepareFolder(directory: string, format: string): Promise<void> {
 	checkFileNameFormat(format);
 	try {
@@ -161,12 +159,12 @@ const notActive = (directory: string | null): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`Nothing is logged to ${destinationName(directory)}.`,
-		'start-logging says where to.',
+		'Use start-logging to start it.',
 	);
 
 const tooMany = (): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`There are ${MAX_DESTINATIONS} destinations.`,
+		`The limit of ${MAX_DESTINATIONS} destinations is reached.`,
 		'Stop logging to one of them first.',
 	);

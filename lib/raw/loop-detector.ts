@@ -1,30 +1,30 @@
 import type {Socket} from 'node:net';
 
-/** Both ends of a connection. */
+/** The addresses of both ends of a connection. */
 type SocketEnds = {
 	readonly [Key in 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort']?: Socket[Key] | undefined;
 };
 
-/** An address as it is written, whichever way it was taken by the system. */
+/** Returns an IPv4 address without the prefix that IPv6 sockets add. */
 export const stripIpv4Mapping = (address = ''): string => address.replace(/^::ffff:(?=\d)/, '');
 
 /**
- * Notices connections that come back to a port that they came in by. A rule whose target is this machine under another name
- * would connect to itself until there is no room for more.
+ * Detects connections that return to a port that they came in by. A rule whose target is this machine under
+ * another name would connect to itself until the connections are exhausted.
  */
 export class LoopDetector {
 	/**
-	 * The ports that each connection has passed, by both of its ends where it goes on: the system gives one port to several
-	 * connections, as long as they lead to different places.
+	 * The ports that each connection has passed, by both ends of its next connection. The local port alone is
+	 * not unique: the system assigns it to several connections with different targets.
 	 */
 	readonly #portsByEnds = new Map<string, readonly number[]>();
 
-	/** Whether a client of a port is a connection that came in by the same port. */
+	/** Whether the client of a port is a connection that came in by the same port. */
 	isLoop(client: SocketEnds, port: number): boolean {
 		return this.#portsPassedBy(client).includes(port);
 	}
 
-	/** Notes that what came from a client by a port goes on to a target, once that is connected. */
+	/** Records that a client's connection to a port continues to a target, once the target is connected. */
 	track(client: SocketEnds, port: number, target: Socket): void {
 		target.once('connect', () => {
 			const {localAddress, localPort, remoteAddress, remotePort} = target;

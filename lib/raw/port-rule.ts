@@ -3,7 +3,7 @@ import {formatListenAddress} from '../config/listen-address.js';
 import {BridgeError} from '../core/errors.js';
 import {isLoopback} from '../util/loopback.js';
 
-/** A port here whose connections go to a port elsewhere. Hosts have no brackets. */
+/** Forwards connections from a local port to a target. IPv6 hosts have no brackets. */
 export type PortRule = {
 	readonly local: {readonly host: string; readonly port: number};
 	readonly target: {readonly host: string; readonly port: number};
@@ -15,7 +15,7 @@ const hostPattern = String.raw`\[([0-9a-f:.]+(?:%[\w.-]+)?)\]|([a-z0-9_](?:[a-z0
 /** Compiled from constants. */
 const rulePattern = new RegExp(`^(?:(?:${hostPattern}):)?(\\d{1,5}):(?:${hostPattern}):(\\d{1,5})$`, 'i');
 
-/** Reads `LOCAL:HOST:PORT`, where LOCAL is a port, or an address of this machine and a port. */
+/** Parses `LOCAL:HOST:PORT`, where LOCAL is a port, or an address of this machine and a port. */
 export function parsePortRule(text: string): PortRule {
 	const rule = matchRule(text);
 	if (!rule) throw malformedRule(text);
@@ -25,7 +25,8 @@ export function parsePortRule(text: string): PortRule {
 function matchRule(text: string): PortRule | undefined {
 	const [, localIpv6, localName, localPort, ipv6, name, port] = rulePattern.exec(text) ?? [];
 	const target = ipv6 ?? name;
-	if (target === undefined || [localIpv6, ipv6].some(one => one !== undefined && !isIPv6(one))) return;
+	if (target === undefined || [localIpv6, ipv6].some(address => address !== undefined && !isIPv6(address)))
+		return;
 	if (Number(localPort) > MAX_PORT || !isPort(Number(port))) return;
 	return {
 		local: {host: localIpv6 ?? localName ?? LOOPBACK, port: Number(localPort)},
@@ -33,7 +34,7 @@ function matchRule(text: string): PortRule | undefined {
 	};
 }
 
-/** The rule for a local port, a host and its port that come from a program. Why it is none is a sentence. */
+/** Creates a rule from the arguments of a tool call. Returns a message if they are invalid. */
 export function createPortRule(
 	localPort: unknown,
 	targetHost: unknown,
@@ -52,15 +53,15 @@ export function createPortRule(
 const isPort = (value: unknown): value is number =>
 	Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_PORT;
 
-/** The target as it stands in the log. */
+/** The target as it appears in the log. */
 export const ruleTargetText = ({target}: PortRule): string => formatListenAddress(target);
 
-/** Whether connections of a rule would come back to the port that they came in by, by way of these rules. */
+/** Whether connections of a rule would return to its own port through these rules. */
 export function formsLoop(rule: PortRule, others: readonly PortRule[]): boolean {
 	const seen = new Set<number>();
 	for (let next: PortRule | undefined = rule; next; ) {
-		const {host: to, port}: PortRule['target'] = next.target;
-		if (!isThisMachine(to) || seen.has(port)) return false;
+		const {host, port}: PortRule['target'] = next.target;
+		if (!isThisMachine(host) || seen.has(port)) return false;
 		if (port === rule.local.port) return true;
 		seen.add(port);
 		next = others.find(({local}) => local.port === port);

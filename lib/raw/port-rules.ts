@@ -3,32 +3,31 @@ import {BridgeError} from '../core/errors.js';
 import {listenTcp, portOf} from '../transports/tcp/tcp.js';
 import {formsLoop, type PortRule} from './port-rule.js';
 
-/** A rule in force. */
 type ActiveRule = {readonly rule: PortRule; readonly port: number; readonly server: Server};
 
 type PortRulesOptions = {
-	/** A client has connected to the port of a rule. */
+	/** Called when a client has connected to the port of a rule. */
 	readonly accept: (socket: Socket, listening: {readonly rule: PortRule; readonly port: number}) => void;
-	/** There are too many connections to one port. */
+	/** Called when a port has too many connections. */
 	readonly onDropped: (port: number, limit: number) => void;
-	/** A connection could not be taken: the system had no room for it. */
+	/** Called when the system could not accept a connection. */
 	readonly onTrouble: (port: number, error: Error) => void;
 };
 
 const MAX_CONNECTIONS_PER_PORT = 10_000;
 const MAX_RULES = 1000;
 
-/** The port rules in force. */
+/** The active port rules. */
 export class PortRules {
 	readonly #options: PortRulesOptions;
-	/** By address and port. */
+	/** By host and port. */
 	readonly #active = new Map<string, ActiveRule>();
 
 	constructor(options: PortRulesOptions) {
 		this.#options = options;
 	}
 
-	/** Puts a rule in force: resolves when its port takes connections. */
+	/** Activates a rule. Resolves when its port accepts connections. */
 	async add(rule: PortRule): Promise<ActiveRule> {
 		const {host, port: requestedPort} = rule.local;
 		const others = [...this.#active.values()].map(({rule: {target}, port}) => ({
@@ -50,9 +49,9 @@ export class PortRules {
 		return activeRule;
 	}
 
-	/** Takes no more connections for the rules of a port, and returns whether there were any. Those that are open stay. */
+	/** Stops listening on a port. Open connections stay. Returns whether there was a rule. */
 	remove(port: number): boolean {
-		const removed = [...this.#active].filter(([, one]) => one.port === port);
+		const removed = [...this.#active].filter(([, active]) => active.port === port);
 		for (const [key, {server}] of removed) {
 			this.#active.delete(key);
 			server.close();
@@ -60,7 +59,7 @@ export class PortRules {
 		return removed.length > 0;
 	}
 
-	/** Takes no more connections at all. */
+	/** Stops listening on all ports. */
 	close(): void {
 		for (const {port} of [...this.#active.values()]) this.remove(port);
 	}
@@ -70,22 +69,22 @@ const forwardsToItself = (port: number): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`Port ${port} would forward to itself.`,
-		'Name another target, or another local port.',
+		'Use another target or another local port.',
 	);
 
 const tooManyRules = (): BridgeError =>
-	new BridgeError('ERR_SESSION_BUSY', `There are ${MAX_RULES} rules.`, 'Remove one first.');
+	new BridgeError('ERR_SESSION_BUSY', `The limit of ${MAX_RULES} rules is reached.`, 'Remove one first.');
 
 function listenError(host: string, port: number, {code = '', message}: NodeJS.ErrnoException): BridgeError {
 	const reasons = new Map([
 		['EADDRINUSE', `Port ${port} already in use`],
-		['EACCES', `Port ${port} needs a right that this user does not have`],
-		['EADDRNOTAVAIL', `Port ${port} cannot be taken: this machine has no address ${host}`],
-		['ENOTFOUND', `Port ${port} cannot be taken: this machine has no address ${host}`],
+		['EACCES', `Port ${port} requires privileges that this user does not have`],
+		['EADDRNOTAVAIL', `Cannot listen on port ${port}: this machine has no address ${host}`],
+		['ENOTFOUND', `Cannot listen on port ${port}: this machine has no address ${host}`],
 	]);
 	return new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`${reasons.get(code) ?? `Port ${port} cannot be taken: ${message}`}.`,
+		`${reasons.get(code) ?? `Cannot listen on port ${port}: ${message}`}.`,
 		'Use another port.',
 		{port, code},
 	);

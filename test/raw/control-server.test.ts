@@ -48,19 +48,19 @@ async function start(t: ExecutionContext) {
 	};
 	const post = (body: string, headers: {[name: string]: string} = {}): Promise<Reply> =>
 		send({body, headers: {'content-type': 'application/json', ...headers}});
-	const ask = (method: string, params?: Json, headers = {}): Promise<Reply> =>
+	const request = (method: string, params?: Json, headers = {}): Promise<Reply> =>
 		post(JSON.stringify({jsonrpc: '2.0', id: 1, method, params}), headers);
 	const call = async (name: string, args?: unknown): Promise<Json> =>
-		(await ask('tools/call', {name, arguments: args})).body;
-	return {log, send, post, ask, call, port, servers, ended: () => ended, folder: tempFolder(t)};
+		(await request('tools/call', {name, arguments: args})).body;
+	return {log, send, post, request, call, port, servers, ended: () => ended, folder: tempFolder(t)};
 }
 
 const code = ({body}: Pick<Reply, 'body'>): unknown => (body.error as Json | undefined)?.code;
 
 for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
-	test(`a client that asks for ${version} is answered in it [MCP_008]`, async t => {
-		const {ask} = await start(t);
-		const {status, body} = await ask('initialize', {protocolVersion: version, capabilities: {}});
+	test(`responds in the requested version ${version} [MCP_008]`, async t => {
+		const {request} = await start(t);
+		const {status, body} = await request('initialize', {protocolVersion: version, capabilities: {}});
 		t.is(status, 200);
 		t.deepEqual(body, {
 			jsonrpc: '2.0',
@@ -73,22 +73,22 @@ for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
 		});
 	});
 
-test('who asks for no version, or an unknown one, is offered one [MCP_022]', async t => {
-	const {ask} = await start(t);
-	t.like((await ask('initialize', {})).body, {result: {protocolVersion: '2024-11-05'}});
-	t.like((await ask('initialize', {protocolVersion: '1999-01-01'})).body, {
+test('offers a version if none or an unknown one is requested [MCP_022]', async t => {
+	const {request} = await start(t);
+	t.like((await request('initialize', {})).body, {result: {protocolVersion: '2024-11-05'}});
+	t.like((await request('initialize', {protocolVersion: '1999-01-01'})).body, {
 		result: {protocolVersion: '2025-11-25'},
 	});
 });
 
-test('a modern client is answered on server/discover, and its calls as it expects', async t => {
-	const {ask} = await start(t);
+test('supports server/discover and calls of stateless clients', async t => {
+	const {request} = await start(t);
 	const meta = {
 		'io.modelcontextprotocol/protocolVersion': '2026-07-28',
 		'io.modelcontextprotocol/clientCapabilities': {},
 	};
-	const modern = (method: string, params: Json = {}, headers = {}): Promise<Reply> =>
-		ask(
+	const requestStateless = (method: string, params: Json = {}, headers = {}): Promise<Reply> =>
+		request(
 			method,
 			{...params, _meta: meta},
 			{
@@ -97,13 +97,13 @@ test('a modern client is answered on server/discover, and its calls as it expect
 				...headers,
 			},
 		);
-	t.like((await modern('server/discover')).body, {result: {supportedVersions: ['2026-07-28']}});
-	t.like((await modern('tools/list')).body, {result: {resultType: 'complete'}});
-	t.is((await modern('nothing')).status, 404);
-	t.is((await modern('tools/call', {name: 'shutdown'}, {'mcp-name': 'other'})).status, 400);
+	t.like((await requestStateless('server/discover')).body, {result: {supportedVersions: ['2026-07-28']}});
+	t.like((await requestStateless('tools/list')).body, {result: {resultType: 'complete'}});
+	t.is((await requestStateless('nothing')).status, 404);
+	t.is((await requestStateless('tools/call', {name: 'shutdown'}, {'mcp-name': 'other'})).status, 400);
 });
 
-test('notifications and answers are heard, and that is all', async t => {
+test('accepts notifications and responses without a reply', async t => {
 	const {post} = await start(t);
 	for (const message of [
 		'{"jsonrpc":"2.0","method":"notifications/initialized"}',
@@ -115,7 +115,7 @@ test('notifications and answers are heard, and that is all', async t => {
 	}
 });
 
-test('ping is answered under its own id, however it is written', async t => {
+test('responds to a ping with the id as it is written', async t => {
 	const {post} = await start(t);
 	for (const id of ['"a"', '1.0', '12345678901234567890'])
 		t.is(
@@ -124,41 +124,41 @@ test('ping is answered under its own id, however it is written', async t => {
 		);
 });
 
-test('what is no message is refused', async t => {
-	const {post, ask} = await start(t);
+test('rejects invalid messages', async t => {
+	const {post, request} = await start(t);
 	t.is(code(await post('{bad')), -32_700);
 	t.is((await post('{bad')).status, 400);
 	t.is(code(await post('[]')), -32_600);
 	t.is(code(await post('{"jsonrpc":"2.0","id":{},"method":"ping"}')), -32_600);
-	t.is(code(await ask('nothing')), -32_601);
-	t.is((await ask('ping', {}, {'mcp-protocol-version': 'x'})).status, 400);
+	t.is(code(await request('nothing')), -32_601);
+	t.is((await request('ping', {}, {'mcp-protocol-version': 'x'})).status, 400);
 });
 
-test('only /mcp is there, and only for POST of JSON by who may ask [I10]', async t => {
-	const {send, ask, log} = await start(t);
+test('serves only /mcp, and only authorized POST requests with JSON [I10]', async t => {
+	const {send, request, log} = await start(t);
 	const headers = {'content-type': 'application/json'};
 	for (const path of ['/', '/mcp/', '/mcp/constructor', '/MCP', '//mcp'])
 		t.true([400, 404].includes((await send({body: '{}', headers}, path)).status), path);
 	for (const method of ['GET', 'DELETE', 'PUT']) {
-		const {status, headers: given} = await send({method});
+		const {status, headers: replyHeaders} = await send({method});
 		t.is(status, 405);
-		t.is(given.get('allow'), 'POST');
+		t.is(replyHeaders.get('allow'), 'POST');
 	}
 	t.is((await send({body: '{}', headers: {'content-type': 'text/plain'}})).status, 415);
-	t.is((await ask('ping', {}, {origin: 'http://evil.example'})).status, 403);
-	t.is((await ask('ping', {}, {origin: 'null'})).status, 403);
-	t.is((await ask('ping', {}, {accept: 'text/html'})).status, 406);
+	t.is((await request('ping', {}, {origin: 'http://evil.example'})).status, 403);
+	t.is((await request('ping', {}, {origin: 'null'})).status, 403);
+	t.is((await request('ping', {}, {accept: 'text/html'})).status, 406);
 	t.deepEqual(new Set(log.events), new Set(['http.origin_rejected']));
 });
 
-test('who takes events alone gets the answer as one [MCP_026]', async t => {
-	const {ask} = await start(t);
-	const {headers, text} = await ask('ping', {}, {accept: 'text/event-stream'});
+test('sends the response as an event to a client that accepts only events [MCP_026]', async t => {
+	const {request} = await start(t);
+	const {headers, text} = await request('ping', {}, {accept: 'text/event-stream'});
 	t.is(headers.get('content-type'), 'text/event-stream');
 	t.is(text, 'event: message\ndata: {"jsonrpc":"2.0","id":1,"result":{}}\n\n');
 });
 
-test('is there on both addresses of this machine, and tells of a port that is taken', async t => {
+test('listens on both loopback addresses, and reports a port that is in use', async t => {
 	const {send, port, servers} = await start(t);
 	const headers = {'content-type': 'application/json'};
 	const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
@@ -168,7 +168,7 @@ test('is there on both addresses of this machine, and tells of a port that is ta
 	});
 });
 
-test('PORT a rule is added and takes connections at once, and removed', async t => {
+test('adds a rule, which accepts connections at once, and removes it', async t => {
 	const {call} = await start(t);
 	const {port, servers} = await listenLocally({port: 0, handle: () => {}, onBug});
 	for (const server of servers) server.close();
@@ -196,34 +196,34 @@ for (const [name, args] of [
 	['constructor', {}],
 	[undefined, {}],
 ] as const)
-	test(`${name} with ${JSON.stringify(args)} is an error of JSON-RPC [I7]`, async t => {
+	test(`${name} with ${JSON.stringify(args)} returns a JSON-RPC error [I7]`, async t => {
 		const {call} = await start(t);
 		const body = await call(name as string, args);
 		t.like(body, {error: {code: -32_602}});
 		t.true(String((body.error as Json).message).length > 5);
 	});
 
-test('LOG logging is started and stopped', async t => {
+test('starts and stops logging', async t => {
 	const {call, folder} = await start(t);
 	const directory = join(folder, 'logs');
-	const said = async (name: string, args: Json): Promise<unknown> =>
+	const resultText = async (name: string, args: Json): Promise<unknown> =>
 		((await call(name, args)).result as {content: Array<{text: string}>}).content[0]?.text;
-	t.is(await said('start-logging', {directory}), `Logging started: ${directory}`);
-	t.is(await said('start-logging', {}), 'Logging started: STDOUT');
-	t.is(await said('stop-logging', {directory: null}), 'Logging stopped: STDOUT');
-	t.is(await said('stop-logging', {}), `Logging stopped: ${directory}`);
-	t.is(await said('stop-logging', {}), 'Nothing was being logged');
+	t.is(await resultText('start-logging', {directory}), `Logging started: ${directory}`);
+	t.is(await resultText('start-logging', {}), 'Logging started: STDOUT');
+	t.is(await resultText('stop-logging', {directory: null}), 'Logging stopped: STDOUT');
+	t.is(await resultText('stop-logging', {}), `Logging stopped: ${directory}`);
+	t.is(await resultText('stop-logging', {}), 'Nothing was being logged');
 });
 
-test('shutdown is answered [MCP_016]', async t => {
+test('responds to shutdown [MCP_016]', async t => {
 	const {call, ended} = await start(t);
 	t.like(await call('shutdown', {}), {result: {content: [{type: 'text', text: 'Shutting down'}]}});
 	t.is(ended(), 1);
 });
 
-test('there are five tools, with their schemas [MCP_039]', async t => {
-	const {ask} = await start(t);
-	const {tools} = (await ask('tools/list')).body.result as {
+test('lists five tools with their schemas [MCP_039]', async t => {
+	const {request} = await start(t);
+	const {tools} = (await request('tools/list')).body.result as {
 		tools: Array<{name: string; description: string; inputSchema: {properties: Json; required?: string[]}}>;
 	};
 	t.deepEqual(

@@ -8,17 +8,17 @@ import {lineOf} from './support.js';
 
 const FORMAT = 'x_%Y.ndjson';
 
-/** Destinations of a log that only keeps what it is told. */
+/** Destinations of a log that only records its calls. */
 function start(t: ExecutionContext, isStdoutNull = false) {
 	const opened: unknown[] = [];
-	const said: Array<{readonly [key: string]: unknown}> = [];
+	const recorded: Array<{readonly [key: string]: unknown}> = [];
 	const closed: Array<readonly [key: number, last: unknown]> = [];
 	const withoutTime = (line: TrafficLine): {readonly [key: string]: unknown} => {
 		const {time: _, ...rest} = lineOf(line);
 		return rest;
 	};
 	const log: MultiDestinationLog = {
-		add: line => void said.push(withoutTime(line)),
+		add: line => void recorded.push(withoutTime(line)),
 		open: destination => opened.push(destination),
 		async close(key, last) {
 			closed.push([key, last && withoutTime(last)]);
@@ -26,32 +26,32 @@ function start(t: ExecutionContext, isStdoutNull = false) {
 		},
 	};
 	const destinations = new LogDestinations({log, format: FORMAT, isStdoutNull, onLost: () => t.fail()});
-	return {destinations, opened, said, closed, folder: join(tempFolder(t), 'logs')};
+	return {destinations, opened, recorded, closed, folder: join(tempFolder(t), 'logs')};
 }
 
-test('LOG a folder is made for its owner alone, and named in the event as it was given', async t => {
-	const {destinations, opened, said, folder} = start(t);
+test('creates a folder that only its owner can access, and records it as requested', async t => {
+	const {destinations, opened, recorded, folder} = start(t);
 	await destinations.start(folder);
 	t.is(statSync(folder).mode & 0o777, 0o700);
 	t.deepEqual(opened, [{folder, format: FORMAT}]);
-	t.deepEqual(said, [{event: 'start-logging', directory: folder, filename_format: FORMAT}]);
+	t.deepEqual(recorded, [{event: 'start-logging', directory: folder, filename_format: FORMAT}]);
 });
 
-test('LOG the event of stdout has null for a directory, and no format', async t => {
-	const {destinations, opened, said} = start(t);
+test('records stdout with directory null and without a format', async t => {
+	const {destinations, opened, recorded} = start(t);
 	await destinations.start(null, 'unused');
 	t.deepEqual(opened, ['stdout']);
-	t.deepEqual(said, [{event: 'start-logging', directory: null}]);
+	t.deepEqual(recorded, [{event: 'start-logging', directory: null}]);
 });
 
-test('LOG what is started twice is told twice, and logged to once', async t => {
-	const {destinations, opened, said, folder} = start(t);
+test('records a repeated start, but opens the destination once', async t => {
+	const {destinations, opened, recorded, folder} = start(t);
 	for (const directory of [null, null, folder, join(folder, '.')]) await destinations.start(directory);
 	t.is(opened.length, 2);
-	t.is(said.length, 4);
+	t.is(recorded.length, 4);
 });
 
-test('LOG another format for the same folder takes the place of the first', async t => {
+test('replaces the format of an active folder', async t => {
 	const {destinations, opened, closed, folder} = start(t);
 	await destinations.start(folder);
 	await destinations.start(folder, 'other');
@@ -60,17 +60,17 @@ test('LOG another format for the same folder takes the place of the first', asyn
 	t.deepEqual(await destinations.stop(), [folder]);
 });
 
-test('LOG one destination is stopped, with an event for itself alone', async t => {
-	const {destinations, said, closed, folder} = start(t);
+test('stops one destination with an event for that destination only', async t => {
+	const {destinations, recorded, closed, folder} = start(t);
 	await destinations.start(null);
 	await destinations.start(folder);
 	t.deepEqual(await destinations.stop(null), ['STDOUT']);
 	t.deepEqual(closed, [[1, {event: 'stop-logging', directory: null}]]);
-	t.is(said.length, 2);
+	t.is(recorded.length, 2);
 	t.deepEqual(await destinations.stop(folder), [folder]);
 });
 
-test('LOG without a name all are stopped, also when there is none', async t => {
+test('stops all destinations without an argument, even if there are none', async t => {
 	const {destinations, closed, folder} = start(t);
 	await destinations.start(null);
 	await destinations.start(folder);
@@ -79,21 +79,21 @@ test('LOG without a name all are stopped, also when there is none', async t => {
 	t.deepEqual(await destinations.stop(), []);
 });
 
-test('LOG what is not logged to cannot be stopped', async t => {
+test('rejects the stop of an inactive destination', async t => {
 	const {destinations, folder} = start(t);
 	await t.throwsAsync(destinations.stop(folder), {message: `Nothing is logged to ${folder}.`});
 	await t.throwsAsync(destinations.stop(null), {message: 'Nothing is logged to STDOUT.'});
 });
 
 for (const format of ['../x', 'a/b', '.', '..', 'a\0b', ''])
-	test(`a format of ${JSON.stringify(format)} is refused, and no folder made [I6]`, async t => {
+	test(`rejects the format ${JSON.stringify(format)} without creating a folder [I6]`, async t => {
 		const {destinations, opened, folder} = start(t);
 		await t.throwsAsync(destinations.start(folder, format), {code: 'ERR_CONFIG_INVALID'});
 		t.false(existsSync(folder));
 		t.deepEqual(opened, []);
 	});
 
-test('what is no folder is refused [I6]', async t => {
+test('rejects a path that is not a folder [I6]', async t => {
 	const {destinations, opened, folder} = start(t);
 	mkdirSync(folder);
 	const file = join(folder, 'file');
@@ -103,7 +103,7 @@ test('what is no folder is refused [I6]', async t => {
 	t.deepEqual(opened, []);
 });
 
-test('nothing is written to a stdout that nobody sees', async t => {
+test('writes nothing to a stdout that is /dev/null', async t => {
 	const {destinations, opened} = start(t, true);
 	await destinations.start(null);
 	t.deepEqual(opened, []);

@@ -12,41 +12,41 @@ async function listening(t: ExecutionContext): Promise<{server: Server; port: nu
 	return {server, port: (server.address() as AddressInfo).port};
 }
 
-/** A connection to a port: what it is for who makes it, and for who takes it. */
+/** Connects to a port. Returns both ends of the connection. */
 async function connection(
 	t: ExecutionContext,
 	{server, port}: {server: Server; port: number},
-	onMade: (made: Socket) => void = () => {},
-): Promise<{made: Socket; taken: Socket}> {
+	onOutgoing: (outgoing: Socket) => void = () => {},
+): Promise<{outgoing: Socket; incoming: Socket}> {
 	const accepted = once(server, 'connection');
-	const made = createConnection({port, host: HOST});
-	onMade(made);
-	const [[taken]] = (await Promise.all([accepted, once(made, 'connect')])) as [[Socket], unknown];
+	const outgoing = createConnection({port, host: HOST});
+	onOutgoing(outgoing);
+	const [[incoming]] = (await Promise.all([accepted, once(outgoing, 'connect')])) as [[Socket], unknown];
 	t.teardown(() => {
-		made.destroy();
-		taken.destroy();
+		outgoing.destroy();
+		incoming.destroy();
 	});
-	return {made, taken};
+	return {outgoing, incoming};
 }
 
-test('a connection that comes back to the port that it came in by is a loop [I7]', async t => {
+test('detects a connection that returns to the port that it came in by [I7]', async t => {
 	const loops = new LoopDetector();
 	const rule = await listening(t);
-	const {taken: client} = await connection(t, rule);
+	const {incoming: client} = await connection(t, rule);
 	t.false(loops.isLoop(client, rule.port));
-	const {taken: again} = await connection(t, rule, target => loops.track(client, rule.port, target));
+	const {incoming: again} = await connection(t, rule, target => loops.track(client, rule.port, target));
 	t.true(loops.isLoop(again, rule.port));
 	t.false(loops.isLoop(again, rule.port + 1));
 });
 
-test('a client is no loop that has the same port at its end as a connection to the target has', async t => {
+test('does not mistake a client for a loop because its port equals that of a target connection', async t => {
 	const loops = new LoopDetector();
 	const rule = await listening(t);
 	const peer = await listening(t);
-	const {taken: client} = await connection(t, rule);
-	const {made} = await connection(t, peer, target => loops.track(client, rule.port, target));
+	const {incoming: client} = await connection(t, rule);
+	const {outgoing} = await connection(t, peer, target => loops.track(client, rule.port, target));
 	const {localAddress, localPort, remoteAddress} = client;
-	// The system gives a port again, to who wants to go elsewhere.
-	const other = {localAddress, localPort, remoteAddress, remotePort: made.localPort};
+	// The system may assign a port again for another target.
+	const other = {localAddress, localPort, remoteAddress, remotePort: outgoing.localPort};
 	t.false(loops.isLoop(other, rule.port));
 });

@@ -7,7 +7,7 @@ for (const [host, expected] of [
 	['fe80::1', 'fe80::1'],
 	['127.0.0.1', '127.0.0.1'],
 ] as const)
-	test(`a rule may lead to ${host}`, t => {
+	test(`accepts the target ${host}`, t => {
 		t.like(createPortRule(8080, host, 80), {target: {host: expected, port: 80}});
 	});
 
@@ -18,7 +18,7 @@ for (const host of [
 	'.'.repeat(2 ** 20),
 	'',
 ])
-	test(`a host of ${host.length} ${host.slice(-2)} is checked in linear time [SEC-D11]`, t => {
+	test(`checks a host of ${host.length} ${host.slice(-2)} in linear time [SEC-D11]`, t => {
 		const rule = createPortRule(8080, `${host}!`, 80);
 		t.is(rule, 'target_host has to be the name or address of a host');
 		t.is(typeof createPortRule(8080, host, 80) === 'string', !host.startsWith('a'));

@@ -9,22 +9,22 @@ const start = (t: ExecutionContext): PortRules => {
 	return ports;
 };
 
-test('takes a port that is free where none is named, and says which', async t => {
+test('selects a free port for port 0 and returns it', async t => {
 	const {port} = await start(t).add(parsePortRule('0:localhost:1'));
 	t.true(port > 0);
 });
 
-test('a port that is taken is an error that names it, and changes nothing [I7]', async t => {
+test('rejects a port that is in use, and names it [I7]', async t => {
 	const ports = start(t);
-	const taken = await target(t, () => {});
-	await t.throwsAsync(ports.add(parsePortRule(`${taken}:localhost:1`)), {
+	const usedPort = await target(t, () => {});
+	await t.throwsAsync(ports.add(parsePortRule(`${usedPort}:localhost:1`)), {
 		code: 'ERR_CONFIG_INVALID',
-		message: `Port ${taken} already in use.`,
+		message: `Port ${usedPort} already in use.`,
 	});
-	t.false(ports.remove(taken));
+	t.false(ports.remove(usedPort));
 });
 
-test('the same port twice is an error [I7]', async t => {
+test('rejects a second rule for the same port [I7]', async t => {
 	const ports = start(t);
 	const {port} = await ports.add(parsePortRule('0:localhost:1'));
 	await t.throwsAsync(ports.add(parsePortRule(`${port}:localhost:2`)), {
@@ -34,7 +34,7 @@ test('the same port twice is an error [I7]', async t => {
 	await t.notThrowsAsync(ports.add(parsePortRule(`${port}:localhost:2`)));
 });
 
-test('a rule that comes back to its own port is refused [I7]', async t => {
+test('rejects a rule that returns to its own port [I7]', async t => {
 	const ports = start(t);
 	const {port} = await ports.add(parsePortRule('0:localhost:19999'));
 	await t.throwsAsync(ports.add(parsePortRule(`19999:localhost:${port}`)), {
@@ -42,7 +42,7 @@ test('a rule that comes back to its own port is refused [I7]', async t => {
 	});
 });
 
-test('an address that this machine does not have is an error that says so', async t => {
+test('rejects an address that this machine does not have', async t => {
 	await t.throwsAsync(start(t).add(parsePortRule('192.0.2.1:0:localhost:1')), {
 		message: /no address 192\.0\.2\.1/,
 	});

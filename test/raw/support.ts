@@ -4,7 +4,7 @@ import type {ExecutionContext} from 'ava';
 import type {Log} from '../../lib/core/log.js';
 import type {TrafficLine} from '../../lib/traffic-log/records.js';
 
-/** A log that keeps the names of its entries. */
+/** A log that records the names of its events. */
 export function quietLog(): Log & {readonly events: string[]} {
 	const events: string[] = [];
 	const entry = (event: string): void => void events.push(event);
@@ -12,7 +12,7 @@ export function quietLog(): Log & {readonly events: string[]} {
 	return {...levels, events, flush: async () => {}};
 }
 
-/** A server of TCP on a port of its own, which leaves all to `accept`. */
+/** A TCP server on a free port. */
 export async function target(t: ExecutionContext, accept: (socket: Socket) => void): Promise<number> {
 	const server: Server = createServer({allowHalfOpen: true}, socket => {
 		socket.on('error', () => {});
@@ -25,7 +25,6 @@ export async function target(t: ExecutionContext, accept: (socket: Socket) => vo
 	return (server.address() as AddressInfo).port;
 }
 
-/** A client of TCP. */
 export function client(t: ExecutionContext, port: number): Socket {
 	const socket = connect({port, host: '127.0.0.1', allowHalfOpen: true});
 	socket.on('error', () => {});
@@ -33,7 +32,7 @@ export function client(t: ExecutionContext, port: number): Socket {
 	return socket;
 }
 
-/** All that a socket says to its end. */
+/** Reads a socket to its end. */
 export async function read(socket: Socket): Promise<string> {
 	const chunks: Buffer[] = [];
 	socket.on('data', chunk => void chunks.push(chunk as Buffer));
@@ -41,7 +40,7 @@ export async function read(socket: Socket): Promise<string> {
 	return Buffer.concat(chunks).toString('latin1');
 }
 
-/** A line as it will stand in the log, without its time. */
+/** A line as it will be written to the log, with an empty time. */
 export const lineOf = ({head, data, tail}: TrafficLine): {readonly [key: string]: unknown} =>
 	JSON.parse(
 		`{"time":"${head}${data ? JSON.stringify(data.toString('latin1')).slice(1, -1) : ''}${tail ?? ''}`,

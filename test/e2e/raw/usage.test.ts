@@ -166,7 +166,7 @@ for (const [what, args, remedy] of [
 	[
 		'--mcp-port',
 		(port: number) => ['--mcp-port', `${port}`],
-		'Use another one: --mcp-port PORT (0 for any that is free).',
+		'Use another one: --mcp-port PORT (0 for any free port).',
 	],
 ] as const)
 	test(`a taken port of ${what} is an error that names its process and what to do [U-P1-4]`, async t => {
