@@ -1,15 +1,16 @@
 import {encodePercentText} from '../wire/percent-text.js';
 
-/** Where bytes differ from what was recorded, and what there is on either side. */
+/** The first difference: its offset, and the bytes of both sides from there. */
 export type ByteDifference = {readonly offset: number; readonly recorded: string; readonly live: string};
 
 const MAX_SHOWN_BYTES = 40;
 
-/** Compares bytes with those that were recorded, chunk by chunk, however each side is cut. Nothing is kept. */
+/**
+ * Compares a stream of bytes with a recorded one, independent of how either is split. Nothing is buffered.
+ */
 export class ByteComparer {
 	readonly #recorded: Iterator<Buffer>;
 	#rest: Buffer = Buffer.alloc(0);
-	/** How many bytes have come. */
 	receivedBytes = 0;
 	difference: ByteDifference | undefined;
 
@@ -40,7 +41,7 @@ export class ByteComparer {
 		this.receivedBytes += live.length;
 	}
 
-	/** No more will come. */
+	/** Ends the stream. Missing bytes are a difference. */
 	end(): void {
 		if (!this.difference && (this.#rest.length > 0 || this.#readNext()))
 			this.#setDifference(this.receivedBytes, this.#rest, Buffer.alloc(0));
@@ -52,7 +53,7 @@ export class ByteComparer {
 		this.difference = {offset: at, recorded: text(recorded), live: text(live)};
 	}
 
-	/** Whether there is more in the recording. */
+	/** Reads the next recorded chunk. Returns false at the end of the recording. */
 	#readNext(): boolean {
 		for (let next = this.#recorded.next(); !next.done; next = this.#recorded.next()) {
 			this.#rest = next.value;

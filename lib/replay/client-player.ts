@@ -22,12 +22,12 @@ type ClientPlayerOptions = {
 	readonly messages: readonly RecordedMessage[];
 	readonly rules: ComparisonRules;
 	readonly timing: ReplayTiming;
-	/** How long an answer may take; 0 for any time. */
+	/** Timeout of a response; 0 for none. */
 	readonly timeoutMs: number;
-	/** Values for what the log does not tell. */
+	/** Values for secrets, which the log does not contain. */
 	readonly secretValues: readonly SecretValue[];
 	readonly onOutcome: (outcome: ReplayOutcome) => void;
-	/** Told after each message, with how many of all are done. */
+	/** Called after each message with the number of messages that are done. */
 	readonly onStep: (done: number) => void;
 };
 
@@ -37,12 +37,14 @@ type PendingRequest = {
 	readonly sentAt: number;
 };
 
-/** How long a server may take to ask what it asked when it was recorded, while it has nothing to do. */
+/** How long an idle server may take to send a recorded server request. */
 const SERVER_REQUEST_TIMEOUT_MS = 5000;
-/** How long it may take to say what nobody asked for, or to ask something in the course of a call that is over. */
+/**
+ * The same for a notification, and for a server request during a call that has ended earlier than recorded.
+ */
 const NOTIFICATION_TIMEOUT_MS = 1000;
 
-/** Says what a recorded client said, hears what a live server says to it, and compares. */
+/** Plays a recorded client to a live server, and compares the server's messages with the recorded ones. */
 export class ClientPlayer implements Endpoint {
 	readonly name = 'client';
 	readonly incoming = new Channel();
@@ -53,12 +55,12 @@ export class ClientPlayer implements Endpoint {
 	readonly #pairs: ReadonlyMap<RecordedMessage, RecordedMessage>;
 	readonly #serverRequests: RecordedServerRequests;
 	readonly #idMap = new IdMap();
-	/** What has no answer yet, by its id. */
+	/** Requests without a response, by id. */
 	readonly #pending = new Map<string, PendingRequest>();
 	readonly #notificationCounts = new Map<string, {recorded: number; live: number}>();
-	/** Kinds of which something has not come in time. Nobody waits for more of them. */
+	/** Kinds of messages that have timed out. Later ones of the same kind are not waited for. */
 	readonly #timedOutKinds = new Set<string>();
-	/** What was without an answer at this point of the recording. */
+	/** Requests without a response at this point of the recording. */
 	readonly #openInRecording = new Set<RecordedMessage>();
 	readonly #waiter = new ConditionWaiter();
 	#closeReason: string | undefined;
@@ -72,16 +74,16 @@ export class ClientPlayer implements Endpoint {
 		this.outgoing = {
 			next: (envelope: Envelope): void => this.#onMessage(envelope),
 			error: (error: unknown): void => this.#onClosed(describeCause(error)),
-			complete: (): void => this.#onClosed('It has ended.'),
+			complete: (): void => this.#onClosed('The connection was closed.'),
 		};
 	}
 
-	/** Why the server said no more before all was played. */
+	/** Why the server disconnected before the end of the recording. */
 	get failure(): string | undefined {
 		return this.#closeReason;
 	}
 
-	/** Plays all of it, and resolves when the last answer has come, or nothing more is to be expected. */
+	/** Plays all messages. Resolves after the last response, or when no more messages are expected. */
 	async play(): Promise<void> {
 		const {messages, onStep} = this.#options;
 		this.#startedAt = performance.now();
@@ -92,7 +94,7 @@ export class ClientPlayer implements Endpoint {
 			onStep(at + 1);
 		}
 		for (const serverRequest of this.#waiter.isClosed ? [] : this.#serverRequests.unmatched())
-			this.#reportFailed(serverRequest, 'The server did not ask this.', performance.now());
+			this.#reportFailed(serverRequest, 'The server did not send this request.', performance.now());
 		this.#compareNotificationCounts();
 	}
 
@@ -116,7 +118,7 @@ export class ClientPlayer implements Endpoint {
 		this.incoming.next(Envelope.received(line, this.#origin));
 	}
 
-	/** Waits for what the server said next when it was recorded, so that the client goes on where it did then. */
+	/** Waits for the next recorded message of the server, so that the order stays as recorded. */
 	async #awaitRecorded(message: RecordedMessage): Promise<void> {
 		if (message.kind === 'response') await this.#awaitResponse(message);
 		else if (message.kind === 'request') await this.#awaitServerRequest(message);
@@ -135,17 +137,17 @@ export class ClientPlayer implements Endpoint {
 		if (hasResponse()) return;
 		this.#pending.delete(request.key ?? '');
 		const failure = this.#waiter.isClosed
-			? `No answer came. ${this.#closeReason}`
-			: `No answer came within ${timeoutMs / 1000} s.`;
+			? `No response. ${this.#closeReason}`
+			: `No response within ${timeoutMs / 1000} s.`;
 		this.#reportFailed(request, failure, pending.sentAt);
 	}
 
-	/** What does not come in time may come later: it is told of at the end. */
+	/** Waits for a server request, which may still arrive later. Missing ones are reported at the end. */
 	async #awaitServerRequest(serverRequest: RecordedMessage): Promise<void> {
 		const isReceived = (): boolean => this.#serverRequests.isMatched(serverRequest);
-		const isIdle = (): boolean => ![...this.#pending.values()].some(({expectedResponse: answer}) => answer);
+		const isIdle = (): boolean => ![...this.#pending.values()].some(({expectedResponse}) => expectedResponse);
 		await this.#waiter.waitUntil(() => isReceived() || isIdle(), this.#options.timeoutMs);
-		const kind = `question ${serverRequest.method}`;
+		const kind = `request ${serverRequest.method}`;
 		if (this.#timedOutKinds.has(kind)) return;
 		await this.#waiter.waitUntil(
 			isReceived,
@@ -190,8 +192,9 @@ export class ClientPlayer implements Endpoint {
 		if (!pending.expectedResponse) return;
 		const {recording, rules, onOutcome} = this.#options;
 		const recorded = comparableResponse(recording.body(pending.expectedResponse));
-		const onAlike = (recordedText: string, liveText: string): void => this.#idMap.add(recordedText, liveText);
-		const found = findDifferences(recorded, comparableResponse(live), rules, {onAlike});
+		const onEquivalent = (recordedText: string, liveText: string): void =>
+			this.#idMap.add(recordedText, liveText);
+		const found = findDifferences(recorded, comparableResponse(live), rules, {onEquivalent});
 		onOutcome({
 			title: messageTitle(pending.request, recording),
 			status: found.length === 0 ? 'same' : 'different',
@@ -206,7 +209,7 @@ export class ClientPlayer implements Endpoint {
 		onOutcome({title, status: 'failed', differences: [], failure, ms: performance.now() - startedAt});
 	}
 
-	/** What was to be asked of a server that is gone. */
+	/** Reports a request that could not be sent because the server has disconnected. */
 	async #reportMissed(message: RecordedMessage): Promise<void> {
 		const {recording, onOutcome} = this.#options;
 		const isResponse = message.kind === 'response' && message.from === 'server';
@@ -217,12 +220,12 @@ export class ClientPlayer implements Endpoint {
 		else onOutcome({title: messageTitle(request, recording), status: 'missed', differences: [], ms: 0});
 	}
 
-	/** Notifications count only for who is strict: many come by the clock. */
+	/** Compares the numbers of notifications in strict mode only: many notifications depend on time. */
 	#compareNotificationCounts(): void {
 		const {rules, onOutcome} = this.#options;
 		if (!rules.isStrict) return;
 		for (const [title, {recorded, live}] of this.#notificationCounts) {
-			const failure = `It was said ${countText(live)}, and ${countText(recorded)} when it was recorded.`;
+			const failure = `It was sent ${countText(live)}, but ${countText(recorded)} in the recording.`;
 			if (live !== recorded) onOutcome({title, status: 'failed', differences: [], failure, ms: 0});
 		}
 	}
@@ -233,7 +236,7 @@ export class ClientPlayer implements Endpoint {
 	}
 }
 
-/** What counts of an answer: its id is the conversation's own. */
+/** The part of a response that is compared. Its id is arbitrary. */
 const comparableResponse = ({result, error}: Body): unknown => (error === undefined ? {result} : {error});
 
 const countText = (count: number): string => (count === 1 ? 'once' : `${count} times`);

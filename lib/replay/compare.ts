@@ -3,43 +3,42 @@ import {isObject, type JsonObject} from '../util/json.js';
 import {matchesPrefix, type PointerPattern, type ValuePath} from './json-pointer.js';
 import {differsOnlyInVolatileParts} from './volatile-values.js';
 
-/** What makes no difference. */
 export type ComparisonRules = {
-	/** Where it does not matter what there is. */
+	/** Values that are not compared. */
 	readonly ignored: readonly PointerPattern[];
-	/** Whether times, ids and tokens have to be the very same ones. */
+	/** Whether times, ids and tokens have to be equal, too. */
 	readonly isStrict: boolean;
 };
 
-/** One place where two values differ. What is not there is undefined. */
+/** A difference between two values. A missing value is undefined. */
 export type ValueDifference = {
 	readonly path: ValuePath;
 	readonly recorded: unknown;
 	readonly live: unknown;
 };
 
-/** More are counted by nobody. */
+/** Limit of differences that are collected. */
 const MAX_DIFFERENCES = 1000;
 
-/** Where a live value differs from the recorded one. */
+/** Returns the differences between a live value and the recorded one. */
 export function findDifferences(
 	recorded: unknown,
 	live: unknown,
 	rules: ComparisonRules,
-	{path = [], onAlike}: {readonly path?: ValuePath; readonly onAlike?: OnEquivalent} = {},
+	{path = [], onEquivalent}: {readonly path?: ValuePath; readonly onEquivalent?: OnEquivalent} = {},
 ): ValueDifference[] {
 	const found: ValueDifference[] = [];
-	compare(recorded, live, path, {rules, found, onAlike});
+	compare(recorded, live, path, {rules, found, onEquivalent});
 	return found;
 }
 
-/** Told of two texts that are not the same, and as good as that. */
+/** Called with two different texts that count as equal. */
 type OnEquivalent = (recorded: string, live: string) => void;
 
 type Comparison = {
 	readonly rules: ComparisonRules;
 	readonly found: ValueDifference[];
-	readonly onAlike: OnEquivalent | undefined;
+	readonly onEquivalent: OnEquivalent | undefined;
 };
 
 function compare(recorded: unknown, live: unknown, path: ValuePath, search: Comparison): void {
@@ -55,8 +54,8 @@ function compare(recorded: unknown, live: unknown, path: ValuePath, search: Comp
 	else notifyEquivalent(recorded, live, search);
 }
 
-function notifyEquivalent(recorded: unknown, live: unknown, {onAlike}: Comparison): void {
-	if (typeof recorded === 'string' && typeof live === 'string') onAlike?.(recorded, live);
+function notifyEquivalent(recorded: unknown, live: unknown, {onEquivalent}: Comparison): void {
+	if (typeof recorded === 'string' && typeof live === 'string') onEquivalent?.(recorded, live);
 }
 
 function compareObjects(recorded: JsonObject, live: JsonObject, path: ValuePath, search: Comparison): void {
@@ -64,7 +63,7 @@ function compareObjects(recorded: JsonObject, live: JsonObject, path: ValuePath,
 		compare(ownMember(recorded, name), ownMember(live, name), [...path, name], search);
 }
 
-/** A member, and none that every object has. */
+/** Returns an own member, and never an inherited one. */
 const ownMember = (object: JsonObject, name: string): unknown =>
 	Object.hasOwn(object, name) ? object[name] : undefined;
 
@@ -86,7 +85,7 @@ function compareLists(
 
 type NamedList = {readonly names: readonly string[]; readonly items: readonly unknown[]};
 
-/** Lists whose members have names are compared name by name, so that one more in the middle is one difference. */
+/** Compares lists by the names of their items, so that an inserted item is one difference. */
 function compareNamed(recorded: NamedList, live: NamedList, path: ValuePath, search: Comparison): void {
 	const liveIndexes = new Map(live.names.map((name, at) => [name, at]));
 	for (const [at, name] of recorded.names.entries()) {
@@ -107,7 +106,7 @@ function compareNamed(recorded: NamedList, live: NamedList, path: ValuePath, sea
 		});
 }
 
-/** What the members of a list go by, if all of them have a name of their own. */
+/** Returns the names of the items of a list, if all items have unique names. */
 function memberNames(list: readonly unknown[]): string[] | undefined {
 	for (const key of ['name', 'uri', 'uriTemplate']) {
 		const names = list.map(item => (isObject(item) ? ownMember(item, key) : undefined));

@@ -1,14 +1,14 @@
-/** Waits, for one at a time, for something that others bring about. */
+/** Waits for a condition that other code changes. Supports one wait at a time. */
 export class ConditionWaiter {
 	#check: () => void = () => {};
 	#isClosed = false;
 
-	/** Whether nothing more will happen. */
+	/** Whether the condition cannot change any more. */
 	get isClosed(): boolean {
 		return this.#isClosed;
 	}
 
-	/** Resolves when something is so, or will not be any more, or the time is over; 0 for any time. */
+	/** Resolves when the condition is met, when the waiter is closed, or after `ms`; 0 for no limit. */
 	waitUntil(condition: () => boolean, ms = 0): Promise<void> {
 		if (condition() || this.#isClosed) return Promise.resolve();
 		return new Promise(resolve => {
@@ -24,12 +24,12 @@ export class ConditionWaiter {
 		});
 	}
 
-	/** Something has happened. */
+	/** Has to be called after each change. */
 	notify(): void {
 		this.#check();
 	}
 
-	/** Nothing more will. */
+	/** Ends the current wait and all later ones. */
 	close(): void {
 		this.#isClosed = true;
 		this.#check();

@@ -7,24 +7,24 @@ import {type ComparisonRules, findDifferences, type ValueDifference} from './com
 import {extractExchanges, type RecordedExchange} from './recorded-exchanges.js';
 import type {Recording} from './recording.js';
 
-/** How many recorded requests of a method are looked at for the one that is nearest. */
+/** Limit of recorded requests that are compared to find the most similar one. */
 const MAX_COMPARED = 10_000;
 
-/** Methods that are answered alike whatever they are asked with: who asks is somebody else each time. */
+/** Methods whose response does not depend on the params, which differ for each client. */
 const methodsMatchedByName = new Set(['initialize', 'server/discover', 'ping', 'logging/setLevel']);
 
-/** What was found for a request: recorded ones that are the same, or what is nearest to it. */
+/** Recorded requests that match, or the most similar one. */
 type ExchangeMatch =
 	| {readonly same: readonly RecordedExchange[]}
 	| {readonly nearest: RecordedExchange | undefined; readonly differences: readonly ValueDifference[]};
 
-/** All that recorded clients asked of a server, to be found again. */
+/** The recorded requests and notifications of clients, by method and params. */
 export class ExchangeIndex {
 	readonly recording: Recording;
 	readonly methods: readonly string[];
 	readonly #rules: ComparisonRules;
 	readonly #exchanges = new Map<string, RecordedExchange[]>();
-	/** By method, the requests with the same params. Made when a method is first asked for. */
+	/** Requests by method, then by a digest of their params. A method is indexed on first use. */
 	readonly #byParams = new Map<string, Map<string, RecordedExchange[]>>();
 
 	/** Each list of messages is a conversation. */
@@ -35,11 +35,13 @@ export class ExchangeIndex {
 	) {
 		this.recording = recording;
 		this.#rules = rules;
-		const insight = {
+		const inspector = {
 			tokenOf: (message: RecordedMessage) => progressTokenOf(recording.bytes(message)),
 			cancelled: (message: RecordedMessage) => cancelledKeyOf(recording.bytes(message)),
 		};
-		for (const exchange of conversations.flatMap((messages, at) => extractExchanges(messages, insight, at))) {
+		for (const exchange of conversations.flatMap((messages, at) =>
+			extractExchanges(messages, inspector, at),
+		)) {
 			const name = exchangeKey(exchange.message.kind, exchange.message.method);
 			const list = this.#exchanges.get(name);
 			if (list) list.push(exchange);
@@ -50,12 +52,12 @@ export class ExchangeIndex {
 		);
 	}
 
-	/** Notifications of this method, in the order of the recording. */
+	/** Returns the notifications of a method, in recorded order. */
 	notifications(method: string): readonly RecordedExchange[] {
 		return this.#exchanges.get(exchangeKey('notification', method)) ?? [];
 	}
 
-	/** Recorded requests that are this one, by method and params. */
+	/** Finds recorded requests with the same method and params. */
 	find(method: string, params: unknown): ExchangeMatch {
 		const all = this.#exchanges.get(exchangeKey('request', method)) ?? [];
 		if (methodsMatchedByName.has(method) && all.length > 0) return {same: all};
@@ -77,26 +79,28 @@ export class ExchangeIndex {
 		return index;
 	}
 
-	/** Those that differ in nothing that matters; else the one that differs least. */
+	/** Returns the requests without relevant differences, else the one with the fewest. */
 	#findSimilar(all: readonly RecordedExchange[], live: JsonObject): ExchangeMatch {
 		const same: RecordedExchange[] = [];
-		let nearest: {readonly cue: RecordedExchange; readonly found: readonly ValueDifference[]} | undefined;
+		let nearest:
+			| {readonly exchange: RecordedExchange; readonly found: readonly ValueDifference[]}
+			| undefined;
 		for (const exchange of all.slice(0, MAX_COMPARED)) {
 			const recorded = comparableParams(this.recording.body(exchange.message).params);
 			const found = findDifferences(recorded, live, this.#rules, {path: ['params']});
 			if (found.length === 0) same.push(exchange);
-			else if (!nearest || found.length < nearest.found.length) nearest = {cue: exchange, found};
+			else if (!nearest || found.length < nearest.found.length) nearest = {exchange, found};
 		}
-		return same.length > 0 ? {same} : {nearest: nearest?.cue, differences: nearest?.found ?? []};
+		return same.length > 0 ? {same} : {nearest: nearest?.exchange, differences: nearest?.found ?? []};
 	}
 }
 
 const exchangeKey = (kind: string, method = ''): string => `${kind} ${method}`;
 
-/** What counts of params: not who asks, nor what the answer is to be called. */
+/** Params without `_meta`, which describes the client and contains the progress token. */
 const comparableParams = (params: unknown): JsonObject => without(objectOf(params), '_meta');
 
-/** The same for the same params, however they are written. */
+/** Equal for the same params, in any order of members. */
 const digestParams = (params: unknown): string =>
 	createHash('sha256')
 		.update(JSON.stringify(comparableParams(params), sortMembers))
@@ -109,7 +113,7 @@ const sortMembers = (_name: string, value: unknown): unknown =>
 			)
 		: value;
 
-/** The token of a request, or of the progress of one, as the text that it is. */
+/** Returns the progress token of a request or of a progress notification, as JSON text. */
 export const progressTokenOf = (message: Buffer): string | undefined =>
 	memberText(message, 'params', '_meta', 'progressToken') ?? memberText(message, 'params', 'progressToken');
 

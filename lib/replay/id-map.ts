@@ -3,18 +3,18 @@ import {isObject} from '../util/json.js';
 import {ExactNumbers} from '../wire/exact-numbers.js';
 import {extractIds, replaceIds} from './volatile-values.js';
 
-/** So many names are kept in mind, and none that is longer. */
+/** Limits of the number of ids, and of the length of an id. */
 const MAX_IDS = 10_000;
 const MAX_LENGTH = 1000;
 
 /**
- * What goes by another name live than when it was recorded: sessions, tasks, pages of a list. A recorded client that was told
- * one name goes on to use it, and so the live server has to hear the other.
+ * Maps recorded ids to live ids: of sessions, tasks, pages of a list. A recorded client sends ids that the
+ * recorded server has assigned. The live server has assigned others.
  */
 export class IdMap {
 	readonly #liveByRecorded = new BoundedMap<string, string>(MAX_IDS);
 
-	/** A text of the server that is another one than when it was recorded. */
+	/** Adds a text of the server that differs from the recorded one, and the ids in it. */
 	add(recorded: string, live: string): void {
 		if (recorded.length <= MAX_LENGTH) this.#liveByRecorded.set(recorded, live);
 		const [ids, liveIds] = [extractIds(recorded), extractIds(live)];
@@ -23,7 +23,7 @@ export class IdMap {
 			if (id !== liveIds[at]) this.#liveByRecorded.set(id, liveIds[at] ?? id);
 	}
 
-	/** A message of the client, with the names that are right now. */
+	/** Returns a message of the client with live ids. */
 	apply(line: Buffer): Buffer {
 		if (this.#liveByRecorded.size === 0) return line;
 		const exact = new ExactNumbers();
@@ -32,7 +32,7 @@ export class IdMap {
 		return after === before ? line : Buffer.from(`${exact.stringify(after)}\n`);
 	}
 
-	/** The value itself, where nothing in it has another name. */
+	/** Returns the same value if it contains no mapped id. */
 	#replaceIds(value: unknown): unknown {
 		if (typeof value === 'string')
 			return this.#liveByRecorded.get(value) ?? replaceIds(value, id => this.#liveByRecorded.get(id) ?? id);

@@ -2,10 +2,10 @@ import {printable} from '../util/printable.js';
 import type {ReplayOutcome} from './outcome.js';
 import {formatDifference} from './report.js';
 
-/** A connection that was replayed, for a report. */
+/** The results of one replayed connection. */
 export type JunitSuite = {readonly name: string; readonly outcomes: readonly ReplayOutcome[]};
 
-/** What became of a replay, in the format that continuous integration reads. */
+/** Formats the results of a replay as JUnit XML, which CI systems read. */
 export function junitReport(suites: readonly JunitSuite[]): string {
 	return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="bridge replay">\n${suites.map(suiteXml).join('')}</testsuites>\n`;
 }
@@ -25,8 +25,8 @@ function caseXml(
 ): string {
 	const head = `    <testcase classname="${escapeXml(printable(suite))}" name="${escapeXml(printable(`${number} ${title}`))}" time="${formatSeconds(ms)}"`;
 	if (status === 'same') return `${head}/>\n`;
-	if (status === 'missed') return `${head}><skipped message="The server was gone."/></testcase>\n`;
-	const message = failure ?? `The answer differs in ${differences.length} places.`;
+	if (status === 'missed') return `${head}><skipped message="The server had disconnected."/></testcase>\n`;
+	const message = failure ?? `The response differs in ${differences.length} places.`;
 	const text = differences.flatMap(formatDifference).join('\n');
 	return `${head}><failure message="${escapeXml(printable(message))}">${escapeXml(text)}</failure></testcase>\n`;
 }
@@ -41,10 +41,13 @@ const entities: {readonly [char: string]: string} = {
 	"'": '&apos;',
 };
 
-/** A text in XML, without what XML cannot have: control characters, and halves of pairs. */
+/**
+ * Escapes a text for XML. Characters that XML does not allow are replaced: control characters and lone
+ * surrogates.
+ */
 const escapeXml = (text: string): string =>
 	text
 		.replace(/[<>&"']/g, char => entities[char] ?? char)
 		.replace(/\p{Cs}/gu, '\ufffd')
-		// biome-ignore lint/suspicious/noControlCharactersInRegex: those are the ones to be replaced.
+		// biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow these characters.
 		.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd');

@@ -1,9 +1,9 @@
 import type {RecordedMessage} from '../traffic-log/log-contents.js';
 
-/** Which end of bridge is replayed: what the client said and heard, or what the server did. */
+/** The end of bridge whose view is replayed. */
 type ReplaySide = 'client' | 'upstream';
 
-/** The messages of a connection as one side has seen them. */
+/** Returns the messages of a connection as one side saw them. */
 export const messagesSeenBy = (
 	side: ReplaySide,
 	messages: readonly RecordedMessage[],
@@ -12,13 +12,14 @@ export const messagesSeenBy = (
 		? messages.filter(message => message.side === 'client')
 		: messagesSeenByUpstream(messages);
 
-/** Whether bridge has changed anything on its way, so that the two sides have seen different things. */
+/** Whether bridge changed messages, so that the upstream saw other ones than the client. */
 export const hasUpstreamSide = (messages: readonly RecordedMessage[]): boolean =>
 	messages.some(({side}) => side === 'upstream');
 
 /**
- * A message is in the log as the client sees it, and once more where the server sees it differently. So the server has seen
- * all that is told of its side, and of the client's what is not told twice and was not kept from it.
+ * The log has each message as the client saw it, and again if the upstream saw it differently. The upstream
+ * saw all messages of its own side. Of the client's side, it saw those without such a copy, unless bridge
+ * handled them itself.
  */
 function messagesSeenByUpstream(messages: readonly RecordedMessage[]): readonly RecordedMessage[] {
 	const upstreamCopies = new UpstreamCopies(
@@ -33,7 +34,7 @@ function messagesSeenByUpstream(messages: readonly RecordedMessage[]): readonly 
 	});
 }
 
-/** What the server heard in another form, for each thing that the client may have said. */
+/** The copies of client messages, as the upstream received them. */
 class UpstreamCopies {
 	readonly #unmatched = new Map<string, RecordedMessage[]>();
 
@@ -46,10 +47,10 @@ class UpstreamCopies {
 		}
 	}
 
-	/** Whether the message was told once more, after it was said. */
+	/** Whether a message has a later copy, which is removed. */
 	take(message: RecordedMessage): boolean {
 		const list = this.#unmatched.get(messageKey(message)) ?? [];
-		const index = list.findIndex(({index: at}) => at > message.index);
+		const index = list.findIndex(copy => copy.index > message.index);
 		if (index === -1) return false;
 		list.splice(index, 1);
 		return true;
@@ -59,25 +60,25 @@ class UpstreamCopies {
 const messageKey = ({kind, key, method}: RecordedMessage): string =>
 	kind === 'notification' ? `${kind} ${method}` : `${kind} ${key}`;
 
-/** Whether a message of the server is what bridge made of the one that the log has right before it. */
+/** Whether a message of the server is bridge's translation of the message right before it. */
 const isTranslation = (message: RecordedMessage, before: RecordedMessage | undefined): boolean =>
 	before?.side === 'upstream' && before.from === 'server' && messageKey(before) === messageKey(message);
 
-/** The requests that bridge has answered itself. */
+/** The requests that bridge has responded to itself. */
 function requestsHandledByBridge(messages: readonly RecordedMessage[]): ReadonlySet<number> {
 	const pending = new Map<string | undefined, number>();
 	const found = new Set<number>();
-	for (const {kind, from, side, key, index: at, isByBridge: isOwn} of messages) {
+	for (const {kind, from, side, key, index, isByBridge} of messages) {
 		if (side !== 'client') continue;
-		if (kind === 'request' && from === 'client') pending.set(key, at);
+		if (kind === 'request' && from === 'client') pending.set(key, index);
 		if (kind !== 'response' || from !== 'server') continue;
 		const request = pending.get(key);
-		if (isOwn && request !== undefined) found.add(request);
+		if (isByBridge && request !== undefined) found.add(request);
 	}
 	return found;
 }
 
-/** Each request with the answer that it got, and the other way round, whoever asked. */
+/** Maps each request to its response and each response to its request, in both directions. */
 export function pairResponses(
 	messages: readonly RecordedMessage[],
 ): ReadonlyMap<RecordedMessage, RecordedMessage> {

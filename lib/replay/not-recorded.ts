@@ -14,29 +14,24 @@ type UnmatchedRequest = {
 	readonly differences: readonly ValueDifference[];
 };
 
-/** So many differences to the nearest one are told. */
+/** Limits of what an error message contains. */
 const MAX_SHOWN_DIFFERENCES = 3;
 const MAX_VALUE = 80;
 const MAX_METHODS = 20;
 
-/** A request that is not in the recording: what is, and how that differs. */
-export function requestNotRecorded({
-	method,
-	exchanges: library,
-	nearest,
-	differences,
-}: UnmatchedRequest): BridgeError {
-	if (!nearest) return methodNotRecorded(method, library.methods);
+/** The error for a request that is not in the recording, with the most similar recorded request. */
+export function requestNotRecorded({method, exchanges, nearest, differences}: UnmatchedRequest): BridgeError {
+	if (!nearest) return methodNotRecorded(method, exchanges.methods);
 	const shown = differences.slice(0, MAX_SHOWN_DIFFERENCES).map(differenceText).join('; ');
 	const more =
 		differences.length > MAX_SHOWN_DIFFERENCES
 			? `; and ${differences.length - MAX_SHOWN_DIFFERENCES} more`
 			: '';
-	const title = messageTitle(nearest.message, library.recording);
+	const title = messageTitle(nearest.message, exchanges.recording);
 	return notRecordedError(
 		'ERR_REQUEST_UNRECORDED',
 		`The recording has no ${method} with these params. The nearest one is ${printable(title)}: ${shown}${more}.`,
-		'Record this call, too, or leave out what differs with --ignore POINTER.',
+		'Record this call, too, or ignore the difference with --ignore POINTER.',
 		{nearest: title},
 	);
 }
@@ -50,12 +45,12 @@ function methodNotRecorded(method: string, methods: readonly string[]): BridgeEr
 	);
 }
 
-/** A request that was recorded, but whose answer is not in the log. */
+/** The error for a recorded request whose response is not in the log. */
 export const responseNotRecorded = (method: string): BridgeError =>
 	notRecordedError(
 		'ERR_REQUEST_UNRECORDED',
-		`The recording has this ${printable(method)}, but no answer to it.`,
-		'Record it again, up to its answer.',
+		`The recording has this ${printable(method)}, but no response to it.`,
+		'Record it again, including the response.',
 	);
 
 const notRecordedError = (

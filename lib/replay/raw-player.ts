@@ -10,12 +10,14 @@ import type {Recording} from './recording.js';
 type RawPlayerOptions = {
 	readonly recording: Recording;
 	readonly connection: RecordedConnection;
-	/** Whose bytes are played. */
+	/** The side that is played. */
 	readonly as: 'client' | 'server';
 	readonly timing: ReplayTiming;
-	/** How long the other side may take; 0 for any time. */
+	/** Timeout for the other side; 0 for none. */
 	readonly timeoutMs: number;
-	/** After such a silence of somebody who has said less than was recorded, it goes on; 0 for never. */
+	/**
+	 * If the other side has sent less than recorded, playback continues after this much silence; 0 for never.
+	 */
 	readonly silenceMs: number;
 	readonly onStep?: (done: number) => void;
 };
@@ -23,14 +25,17 @@ type RawPlayerOptions = {
 export type RawReplayOutcome = {
 	readonly sentBytes: number;
 	readonly receivedBytes: number;
-	/** Where the other side said something else than was recorded. */
+	/** The first difference between what the other side sent and the recording. */
 	readonly difference: ByteDifference | undefined;
 };
 
-/** How long a side that has said all may take to close. */
+/** How long a side that has sent everything may take to close. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-/** Plays one side of a recorded connection to a socket. Each chunk waits for what the other side had said before it. */
+/**
+ * Plays one side of a recorded connection to a socket. Each chunk waits for the bytes that the other side
+ * sent before it in the recording.
+ */
 export async function playRaw(socket: Socket, options: RawPlayerOptions): Promise<RawReplayOutcome> {
 	const {recording, connection, as, timing, timeoutMs, onStep} = options;
 	const {chunks} = connection;
@@ -76,16 +81,16 @@ function* chunkBytes(recording: Recording, chunks: readonly RecordedChunk[]): Ge
 	for (const chunk of chunks) yield recording.data(chunk);
 }
 
-/** Knows when the other side has said what it had said at that time when it was recorded. */
+/** Waits until the other side has sent as many bytes as in the recording. */
 class ReceivedBytes {
 	readonly #comparer: ByteComparer;
 	readonly #waiter: ConditionWaiter;
 	readonly #options: RawPlayerOptions;
 	#lastCount = 0;
 
-	constructor(check: ByteComparer, watch: ConditionWaiter, options: RawPlayerOptions) {
-		this.#comparer = check;
-		this.#waiter = watch;
+	constructor(comparer: ByteComparer, waiter: ConditionWaiter, options: RawPlayerOptions) {
+		this.#comparer = comparer;
+		this.#waiter = waiter;
 		this.#options = options;
 	}
 
@@ -110,7 +115,7 @@ class ReceivedBytes {
 	}
 }
 
-/** Writes, and waits for room. Tells whether anybody is there. */
+/** Writes a chunk and waits while the socket applies backpressure. Returns whether it is still open. */
 async function writeChunk(socket: Socket, data: Buffer): Promise<boolean> {
 	if (socket.destroyed || !socket.writable) return false;
 	if (!socket.write(data)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => {});

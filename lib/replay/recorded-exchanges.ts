@@ -1,38 +1,38 @@
 import type {RecordedMessage} from '../traffic-log/log-contents.js';
 import {pairResponses} from './message-sides.js';
 
-/** Something that a recorded server said, and what had to be so before. */
+/** A recorded message of the server, with the conditions for its playback. */
 export type PlaybackStep = {
 	readonly message: RecordedMessage;
-	/** How long after what came before it in the same course, in milliseconds. */
+	/** Milliseconds after the previous message of the same exchange. */
 	readonly delayMs: number;
-	/** Questions of the server that the client had answered by then. */
+	/** Server requests that the client has to respond to first. */
 	readonly after: readonly RecordedMessage[];
 };
 
-/** Something that a recorded client said, and what the server said because of it, as far as can be told. */
+/** A recorded message of the client, with the server's messages that it caused as far as can be inferred. */
 export type RecordedExchange = {
 	readonly message: RecordedMessage;
-	/** Which conversation it is of. */
+	/** The index of the conversation. */
 	readonly conversation: number;
-	/** What comes before the answer, and the answer. For a notification, all of it. */
+	/** The messages up to and including the response. For a notification, all of its messages. */
 	readonly responseSteps: readonly PlaybackStep[];
-	/** What comes later, before the client says anything else. */
+	/** The messages after the response and before the client's next message. */
 	readonly laterSteps: readonly PlaybackStep[];
-	readonly isAnswered: boolean;
-	/** Whether the client gave it up. */
+	readonly hasResponse: boolean;
+	/** Whether the client has cancelled the request. */
 	readonly isCancelled: boolean;
 };
 
-/** What is known of messages beyond their heads. */
+/** Reads what the heads of messages do not contain. */
 type MessageInspector = {
-	/** The token that a request wants to hear of progress under, or that progress is told under. */
+	/** Returns the progress token of a request or of a progress notification. */
 	tokenOf(message: RecordedMessage): string | undefined;
-	/** The id of the request that a cancellation is for. */
+	/** Returns the id of the request that a cancellation names. */
 	cancelled(message: RecordedMessage): string | undefined;
 };
 
-/** Most requests have none, and there may be a million. */
+/** Shared, since most requests have no messages besides the response, and there may be a million requests. */
 const EMPTY: readonly never[] = [];
 
 type ExchangeDraft = {
@@ -41,18 +41,18 @@ type ExchangeDraft = {
 	responseSteps: readonly PlaybackStep[];
 	laterSteps: readonly PlaybackStep[];
 	last: RecordedMessage;
-	isAnswered: boolean;
+	hasResponse: boolean;
 	isCancelled: boolean;
 	openServerRequests: readonly RecordedMessage[];
 };
 
-/** Takes a conversation apart into what the client said, each with what the server said to it. */
+/** Splits a conversation into the client's messages, each with the server's messages that it caused. */
 export function extractExchanges(
 	messages: readonly RecordedMessage[],
-	insight: MessageInspector,
+	inspector: MessageInspector,
 	conversation = 0,
 ): readonly RecordedExchange[] {
-	const builder = new ExchangeBuilder(messages, insight, conversation);
+	const builder = new ExchangeBuilder(messages, inspector, conversation);
 	for (const message of messages) builder.add(message);
 	return builder.all;
 }
@@ -61,18 +61,18 @@ class ExchangeBuilder {
 	readonly all: ExchangeDraft[] = [];
 	readonly #inspector: MessageInspector;
 	readonly #pairs: ReadonlyMap<RecordedMessage, RecordedMessage>;
-	/** Requests without an answer so far, in the order in which they were made. */
+	/** Requests without a response so far, in the order of sending. */
 	readonly #pending = new Map<string, ExchangeDraft>();
 	readonly #byToken = new Map<string, ExchangeDraft>();
-	/** Who caused a question of the server. */
+	/** The exchange that caused each server request. */
 	readonly #exchangeByServerRequest = new Map<RecordedMessage, ExchangeDraft>();
 	readonly #hasProgress: boolean;
 	readonly #conversation: number;
 
-	constructor(messages: readonly RecordedMessage[], insight: MessageInspector, conversation: number) {
+	constructor(messages: readonly RecordedMessage[], inspector: MessageInspector, conversation: number) {
 		this.#conversation = conversation;
-		this.#inspector = insight;
-		// Those of the client are found by their ids.
+		this.#inspector = inspector;
+		// Responses to client requests are found by their ids.
 		this.#pairs = pairResponses(messages.filter(isServerRequestOrResponse));
 		this.#hasProgress = messages.some(isProgress);
 	}
@@ -99,7 +99,7 @@ class ExchangeBuilder {
 			laterSteps: EMPTY,
 			last: message,
 			openServerRequests: EMPTY,
-			isAnswered: false,
+			hasResponse: false,
 			isCancelled: false,
 		};
 		this.all.push(draft);
@@ -115,7 +115,7 @@ class ExchangeBuilder {
 		const delayMs = Math.max(0, (message.time - draft.last.time) / 1000);
 		const after = this.#respondedBefore(message, draft);
 		const step = {message, delayMs, after};
-		if (draft.isAnswered) draft.laterSteps = appended(draft.laterSteps, step);
+		if (draft.hasResponse) draft.laterSteps = appended(draft.laterSteps, step);
 		else draft.responseSteps = appended(draft.responseSteps, step);
 		draft.last = message;
 		if (message.kind === 'request') {
@@ -123,11 +123,11 @@ class ExchangeBuilder {
 			this.#exchangeByServerRequest.set(message, draft);
 		}
 		if (message.kind !== 'response') return;
-		draft.isAnswered = true;
+		draft.hasResponse = true;
 		this.#pending.delete(draft.message.key ?? '');
 	}
 
-	/** The questions of the same course that had an answer by then, and that nothing before has waited for. */
+	/** The server requests of an exchange that have a response by now and that no earlier step waits for. */
 	#respondedBefore({index: at}: RecordedMessage, draft: ExchangeDraft): readonly RecordedMessage[] {
 		if (draft.openServerRequests.length === 0) return EMPTY;
 		const hasResponse = (serverRequest: RecordedMessage): boolean =>
@@ -140,14 +140,16 @@ class ExchangeBuilder {
 		return responded;
 	}
 
-	/** What the client answers a question is waited for from then on, and time goes on from there. */
+	/** Counts the next delay of the exchange from the client's response to a server request. */
 	#addClientResponse(message: RecordedMessage): void {
 		const serverRequest = this.#pairs.get(message);
 		const draft = serverRequest && this.#exchangeByServerRequest.get(serverRequest);
 		if (draft) draft.last = message;
 	}
 
-	/** What a message of the server is due to: its request, the one that is under way, or what was said last. */
+	/**
+	 * The exchange of a server message: by id or by progress token, else the latest pending or the last one.
+	 */
 	#exchangeFor(message: RecordedMessage): ExchangeDraft | undefined {
 		if (message.kind === 'response') return this.#pending.get(message.key ?? '');
 		const token = isProgress(message) ? this.#inspector.tokenOf(message) : undefined;
@@ -156,14 +158,14 @@ class ExchangeBuilder {
 	}
 }
 
-/** A list with one more: the list itself, unless it is the empty one that all share. */
-function appended<T>(list: readonly T[], one: T): readonly T[] {
-	if (list === EMPTY) return [one];
-	(list as T[]).push(one);
+/** Appends to a list in place, unless it is the shared empty list. */
+function appended<T>(list: readonly T[], item: T): readonly T[] {
+	if (list === EMPTY) return [item];
+	(list as T[]).push(item);
 	return list;
 }
 
-/** Whether it is a question of the server, or the client's answer to one. */
+/** Whether a message is a server request, or the client's response to one. */
 const isServerRequestOrResponse = ({kind, from}: RecordedMessage): boolean =>
 	from === 'server' ? kind === 'request' : kind === 'response';
 

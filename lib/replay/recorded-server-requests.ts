@@ -13,31 +13,31 @@ type RecordedServerRequestsOptions = {
 	readonly rules: ComparisonRules;
 	readonly secretValues: readonly SecretValue[];
 	readonly idMap: IdMap;
-	/** Who answers. */
+	/** The origin of the responses. */
 	readonly origin: MessageOrigin;
 };
 
-/** What was done about a question of a server. */
+/** The reply to a live server request. */
 type ServerRequestReply = {readonly response: Envelope | undefined; readonly outcome: ReplayOutcome};
 
-/** Of so many recorded questions the most similar one is looked for. */
+/** Limit of recorded server requests that are compared to find the most similar one. */
 const MAX_COMPARED = 100;
 
-/** What a recorded server asked its client, and what it was answered: for a live server that asks the same. */
+/** Recorded server requests with their responses, for a live server that sends the same requests. */
 export class RecordedServerRequests {
 	readonly #options: RecordedServerRequestsOptions;
-	/** What has not been asked yet, by method, in the order of the recording. */
+	/** Server requests that the live server has not sent yet, by method, in recorded order. */
 	readonly #unmatched = new Map<string | undefined, Set<RecordedMessage>>();
 	readonly #matched = new Set<RecordedMessage>();
-	/** What was answered last, for those who ask once more. */
+	/** The last response by method, for requests that exceed the recorded ones. */
 	readonly #lastResponses = new Map<string | undefined, RecordedMessage>();
 
 	constructor(options: RecordedServerRequestsOptions) {
 		this.#options = options;
 		for (const message of options.messages) {
 			if (message.kind !== 'request' || message.from !== 'server') continue;
-			const open = this.#unmatched.get(message.method) ?? new Set();
-			this.#unmatched.set(message.method, open.add(message));
+			const requests = this.#unmatched.get(message.method) ?? new Set();
+			this.#unmatched.set(message.method, requests.add(message));
 		}
 	}
 
@@ -45,20 +45,20 @@ export class RecordedServerRequests {
 		return this.#matched.has(serverRequest);
 	}
 
-	/** What was asked when it was recorded, and has not been asked since. */
+	/** Returns the recorded server requests that the live server has not sent. */
 	unmatched(): RecordedMessage[] {
-		return [...this.#unmatched.values()].flatMap(open => [...open]);
+		return [...this.#unmatched.values()].flatMap(requests => [...requests]);
 	}
 
-	/** A live server asks. It is answered what the recorded client answered. */
+	/** Responds to a live server request as the recorded client did. */
 	respond(live: Envelope): ServerRequestReply {
 		const {method} = live.head;
 		const found = this.#find(live);
-		const title = `${method} (asked by the server)`;
+		const title = `${method} (server request)`;
 		if (!found) {
-			// Whether a server asks that is a matter of time.
+			// The number of pings depends on timing.
 			const status = method === 'ping' ? 'same' : 'failed';
-			const failure = 'The server asked this more often than when it was recorded.';
+			const failure = 'The server sent this more often than in the recording.';
 			return {
 				response: this.#respondToUnrecorded(live),
 				outcome: {title, status, differences: [], failure, ms: 0},
@@ -70,11 +70,11 @@ export class RecordedServerRequests {
 		const recorded = this.#options.pairs.get(serverRequest);
 		if (recorded) this.#lastResponses.set(method, recorded);
 		const status = differences.length === 0 ? 'same' : 'different';
-		const name = `${messageTitle(serverRequest, this.#options.recording)} (asked by the server)`;
+		const name = `${messageTitle(serverRequest, this.#options.recording)} (server request)`;
 		return {response: this.#respondWith(recorded, live), outcome: {title: name, status, differences, ms: 0}};
 	}
 
-	/** The recorded question that is most like this one. */
+	/** Returns the most similar recorded server request, with its differences. */
 	#find(live: Envelope): readonly [RecordedMessage, readonly ValueDifference[]] | undefined {
 		const {recording, rules} = this.#options;
 		let best: readonly [RecordedMessage, readonly ValueDifference[]] | undefined;
@@ -96,11 +96,11 @@ export class RecordedServerRequests {
 		return Envelope.received(line, origin).forwardedAs(origin, live.head.id);
 	}
 
-	/** What is answered to a question beyond those that were recorded. */
+	/** Responds to a server request that exceeds the recorded ones. */
 	#respondToUnrecorded(live: Envelope): Envelope {
 		const {id = 'null', method} = live.head;
 		if (method === 'ping') return Envelope.response(id, 'result', {});
-		const error = {code: -32601, message: `Method not found: ${method} was not asked in the recording`};
+		const error = {code: -32601, message: `Method not found: ${method} is not in the recording`};
 		return this.#respondWith(this.#lastResponses.get(method), live) ?? Envelope.response(id, 'error', error);
 	}
 }

@@ -10,7 +10,7 @@ import {
 import type {LogFile} from '../traffic-log/log-files.js';
 import {decodePercentText} from '../wire/percent-text.js';
 
-/** A log that is open to be read at any place. */
+/** A log that is open for reading at any position. */
 export class Recording {
 	readonly contents: LogContents;
 	readonly #fds: readonly number[];
@@ -20,7 +20,7 @@ export class Recording {
 		this.#fds = handles;
 	}
 
-	/** Reads through a log once, so as to know what is where. */
+	/** Indexes a log and opens its files. */
 	static async open(
 		path: string,
 		files: readonly LogFile[],
@@ -37,7 +37,7 @@ export class Recording {
 		);
 	}
 
-	/** What stands at a place, as it stands there. */
+	/** Returns a range of the log, unchanged. */
 	bytes({file, start, length}: LogRange): Buffer {
 		const bytes = Buffer.allocUnsafe(length);
 		let filled = 0;
@@ -49,19 +49,18 @@ export class Recording {
 		return bytes;
 	}
 
-	/** A message as a line. */
-	line(place: LogRange): Buffer {
-		return Buffer.concat([this.bytes(place), Buffer.from('\n')]);
+	/** Returns a message with a line feed. */
+	line(range: LogRange): Buffer {
+		return Buffer.concat([this.bytes(range), Buffer.from('\n')]);
 	}
 
-	/** A message as a value. */
-	body(place: LogRange): {readonly [key: string]: unknown} {
-		return JSON.parse(this.bytes(place).toString());
+	body(range: LogRange): {readonly [key: string]: unknown} {
+		return JSON.parse(this.bytes(range).toString());
 	}
 
-	/** Bytes as they passed. */
-	data(place: LogRange): Buffer {
-		return decodePercentText(JSON.parse(this.bytes(place).toString()));
+	/** Returns the decoded bytes of a chunk. */
+	data(range: LogRange): Buffer {
+		return decodePercentText(JSON.parse(this.bytes(range).toString()));
 	}
 
 	close(): void {
@@ -69,12 +68,12 @@ export class Recording {
 	}
 }
 
-/** So many connections are enough to choose from. */
+/** Limit of connections in an error message. */
 const MAX_SHOWN = 20;
 
 /**
- * The connections that are meant: those of clients with one server, where no one is named. A hub has a connection for each of
- * its servers, too, in which it is the client.
+ * Selects the connections to replay. Without `conn`, they have to be connections of clients to one server.
+ * The log of a hub also contains its connections to upstreams, in which the hub is the client.
  */
 export function selectConnections(
 	{contents}: Recording,
@@ -95,8 +94,8 @@ const nothingToReplay = (conn: string | undefined, {connections}: LogContents): 
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		conn === undefined
-			? 'There is nothing in the log that could be replayed.'
-			: `There is no connection ${conn} in the log that could be replayed.`,
+			? 'The log contains nothing to replay.'
+			: `The log contains no connection ${conn} to replay.`,
 		connections.some(({chunks}) => chunks.length > 0)
 			? 'It has raw bytes: replay them with --raw.'
 			: 'Record one with bridge --log FILE -- COMMAND.',
@@ -117,7 +116,7 @@ function severalServers(all: readonly RecordedConnection[]): BridgeError {
 const notAFile = (path: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`${path} is no file, and a log that is replayed is read more than once.`,
+		`${path} is not a regular file, and a replay reads the log more than once.`,
 		'Save it to a file first.',
 	);
 
@@ -131,6 +130,6 @@ const tooManyMessages = (path: string): BridgeError =>
 const logTruncated = (): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		'The log became shorter while it was replayed.',
-		'Replay a log that nobody writes to.',
+		'The log was truncated during the replay.',
+		'Replay a log that no program writes to.',
 	);

@@ -4,9 +4,9 @@ import {openForAppend} from '../files/append-file.js';
 import {connectionIdOf} from '../traffic-log/decode.js';
 import {readLogLines} from '../traffic-log/log-files.js';
 
-/** A recording that is made anew beside the old one, and takes its place when it is complete. */
+/** A new recording next to the old one. It replaces the old one when it is complete. */
 export class ReplacementRecording {
-	/** Where it is made. */
+	/** The path of the new recording. */
 	readonly path: string;
 	readonly #target: string;
 
@@ -20,7 +20,7 @@ export class ReplacementRecording {
 		if (stats && !stats.isFile())
 			throw new BridgeError(
 				'ERR_CONFIG_INVALID',
-				`${target} is no file, so it cannot be replaced by a new recording.`,
+				`${target} is not a regular file, so it cannot be replaced by a new recording.`,
 				'Name the file, or record with --log FILE instead of --update.',
 			);
 		const recording = new ReplacementRecording(target);
@@ -28,7 +28,7 @@ export class ReplacementRecording {
 		return recording;
 	}
 
-	/** Takes over what the old one has of other connections. */
+	/** Copies the lines of other connections from the old recording. */
 	async copyOtherConnections(replaced: ReadonlySet<string>): Promise<void> {
 		const handle = await openForAppend(this.path);
 		try {
@@ -45,12 +45,11 @@ export class ReplacementRecording {
 		}
 	}
 
-	/** Puts it in the place of the old one. */
 	replace(): Promise<void> {
 		return rename(this.path, this.#target);
 	}
 
-	/** Removes it, if it is still there. */
+	/** Deletes the new recording, if it still exists. */
 	discard(): Promise<void> {
 		return unlink(this.path).catch(() => {});
 	}

@@ -5,13 +5,13 @@ import type {ValueDifference} from './compare.js';
 import {formatPointer, type ValuePath} from './json-pointer.js';
 import type {ReplayOutcome} from './outcome.js';
 
-/** Differences of one answer that are shown, and lines of one of them. */
+/** Limits of the differences that are shown per response, and of the lines per difference. */
 const MAX_SHOWN = 20;
 const MAX_LINES = 12;
 
 const [RED, GREEN, DIM, RESET] = ['\u001b[31m', '\u001b[32m', '\u001b[2m', '\u001b[0m'];
 
-/** What became of one thing that was recorded, as lines for a person. What is the same is not worth one. */
+/** Formats a result as lines for people. Results that are the same have none. */
 export function formatOutcome(
 	{title, status, differences, failure}: ReplayOutcome,
 	number: number,
@@ -28,7 +28,10 @@ export function formatOutcome(
 	];
 }
 
-/** Where, what it was, and what it is now. Secrets of a live server are no more for others to see than recorded ones. */
+/**
+ * Formats a difference: its path, the recorded value and the live value. Secrets of a live server are
+ * redacted, too.
+ */
 export function formatDifference({
 	path,
 	recorded: recordedValue,
@@ -40,7 +43,7 @@ export function formatDifference({
 		isSecret && value !== undefined ? REDACTED : value,
 	);
 	if (recorded === undefined) return [`    ${where}  is new`, `    + ${shortText(live)}`];
-	if (live === undefined) return [`    ${where}  is gone`, `    - ${shortText(recorded)}`];
+	if (live === undefined) return [`    ${where}  is missing`, `    - ${shortText(recorded)}`];
 	if (typeof recorded === 'string' && typeof live === 'string' && recorded.includes('\n'))
 		return [`    ${where}`, ...textLines(recorded, live)];
 	const [before, after] = excerptsAroundDifference(valueText(recorded), valueText(live));
@@ -50,7 +53,7 @@ export function formatDifference({
 const segmentName = (segment: ValuePath[number] = ''): string =>
 	typeof segment === 'string' ? segment : segment[0];
 
-/** Two texts of many lines, by the lines that differ. */
+/** Formats two multi-line texts as a diff of their lines. */
 function textLines(recorded: string, live: string): string[] {
 	const lines = lineDiff(recorded, live).map(line => `    ${shortened(printable(line))}`);
 	const left = lines.length - MAX_LINES;
@@ -58,10 +61,10 @@ function textLines(recorded: string, live: string): string[] {
 }
 
 const MAX_VALUE_LENGTH = 200;
-/** More of a text is not looked at to show where it differs. */
+/** Limit of the part of a text that is searched for a difference. */
 const MAX_SCANNED_LENGTH = 1_000_000;
 
-/** A value as JSON, or the beginning of it. */
+/** Returns a value as JSON without secrets, possibly truncated. */
 const valueText = (value: unknown): string => {
 	const json = Buffer.from(String(JSON.stringify(value)?.slice(0, MAX_SCANNED_LENGTH)));
 	return printable(redactMessage(json).toString());
@@ -72,7 +75,7 @@ const shortText = (value: unknown): string => {
 	return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
 };
 
-/** Two long texts, from shortly before where they differ. */
+/** Returns excerpts of two texts, from shortly before their first difference. */
 function excerptsAroundDifference(one: string, other: string): readonly [string, string] {
 	let at = 0;
 	while (at < one.length && one[at] === other[at]) at++;
@@ -82,19 +85,18 @@ function excerptsAroundDifference(one: string, other: string): readonly [string,
 	return [part(one), part(other)];
 }
 
-/** A line of a report, in colour. */
+/** Adds color to a line of a report. */
 export function colorize(line: string): string {
 	if (line.startsWith('✗') || /^ {4}- /.test(line)) return `${RED}${line}${RESET}`;
 	if (/^ {4}\+ /.test(line) || line.startsWith('✓')) return `${GREEN}${line}${RESET}`;
 	return /^ {4}…/.test(line) ? `${DIM}${line}${RESET}` : line;
 }
 
-/** How often things went which way. */
+/** The number of results by status. */
 export type OutcomeCounts = {readonly [status in ReplayOutcome['status']]: number};
 
 export const ZERO_COUNTS: OutcomeCounts = {same: 0, different: 0, failed: 0, missed: 0};
 
-/** All of it in a sentence. */
 export function formatReportSummary(counts: OutcomeCounts, seconds: number): string {
 	const {same, different, failed, missed} = counts;
 	const all = same + different + failed + missed;
@@ -107,6 +109,5 @@ export function formatReportSummary(counts: OutcomeCounts, seconds: number): str
 	return `${mark} ${all} compared: ${[`${same} same`, ...problems].join(', ')} (${seconds.toFixed(1)} s)`;
 }
 
-/** Whether all was as it was recorded. */
 export const isAllSame = ({different, failed, missed}: OutcomeCounts): boolean =>
 	different + failed + missed === 0;

@@ -6,14 +6,14 @@ import {ExactNumbers} from '../wire/exact-numbers.js';
 import {formatPointer, matchesPrefix, type PointerPattern, type ValuePath} from './json-pointer.js';
 import type {Recording} from './recording.js';
 
-/** A value for what the log does not tell. */
+/** A value for a secret, which the log does not contain. */
 export type SecretValue = {readonly pattern: PointerPattern; readonly value: unknown};
 
 const REDACTED_JSON = Buffer.from(`"${REDACTED}"`);
-/** So many are told at once. */
+/** Limit of secrets in an error message. */
 const MAX_SHOWN = 10;
 
-/** A message as it is to be sent: with the values that were given for those that the log does not tell. */
+/** Fills the redacted secrets in a message with their values. */
 export function fillSecrets(line: Buffer, secretValues: readonly SecretValue[]): Buffer {
 	if (!line.includes(REDACTED_JSON)) return line;
 	const exact = new ExactNumbers();
@@ -37,7 +37,7 @@ function fillRedacted(value: unknown, path: ValuePath, secretValues: readonly Se
 const matchesExactly = (pattern: PointerPattern, path: ValuePath): boolean =>
 	pattern.length === path.length && matchesPrefix(pattern, path);
 
-/** Where a message has a value that the log does not tell. */
+/** Returns the paths of redacted secrets in a message. */
 function redactedPaths(value: unknown, path: ValuePath = []): ValuePath[] {
 	if (value === REDACTED) return isSecretMemberName(String(path.at(-1))) ? [path] : [];
 	if (Array.isArray(value)) return value.flatMap((item, at) => redactedPaths(item, [...path, String(at)]));
@@ -45,7 +45,7 @@ function redactedPaths(value: unknown, path: ValuePath = []): ValuePath[] {
 	return Object.entries(value).flatMap(([name, item]) => redactedPaths(item, [...path, name]));
 }
 
-/** Refuses to send what the log does not tell, before anything is sent. */
+/** Rejects a replay that lacks the values of redacted secrets. */
 export function rejectMissingSecrets(
 	recording: Recording,
 	messages: readonly RecordedMessage[],
@@ -58,7 +58,7 @@ export function rejectMissingSecrets(
 		if (!bytes.includes(REDACTED_JSON)) continue;
 		for (const path of redactedPaths(JSON.parse(bytes.toString())))
 			if (!secretValues.some(({pattern}) => matchesExactly(pattern, path)))
-				missing.set(formatPointer(path), message.method ?? 'an answer');
+				missing.set(formatPointer(path), message.method ?? 'a response');
 	}
 	if (missing.size > 0) throw missingSecrets([...missing].slice(0, MAX_SHOWN));
 }
@@ -68,7 +68,7 @@ function missingSecrets(missing: ReadonlyArray<readonly [pointer: string, method
 	const [[pointer] = ['']] = missing;
 	return new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`The log does not have the values of secrets that would have to be sent:\n${rows.join('')}`,
-		`Give each: --set ${pointer}=VALUE`,
+		`The log does not contain the secrets that have to be sent:\n${rows.join('')}`,
+		`Set each with --set ${pointer}=VALUE`,
 	);
 }

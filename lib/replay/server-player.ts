@@ -20,21 +20,21 @@ type ServerPlayerOptions = {
 	readonly log: Log;
 };
 
-/** How long a client may take to answer what a recorded server asks, before the recording goes on without. */
+/** How long a client may take to respond to a recorded server request before the playback continues. */
 const CLIENT_RESPONSE_TIMEOUT_MS = 60_000;
 
-/** A cue that is being played to a live client. */
+/** The playback of a recorded exchange to a live client. */
 type Playback = {
-	readonly cue: RecordedExchange;
-	/** The id of the live request, and the token of its progress, as the texts that they are. */
+	readonly exchange: RecordedExchange;
+	/** The id of the live request and its progress token, as JSON text. */
 	readonly id: string | undefined;
 	readonly token: string | undefined;
 	readonly stop: AbortController;
-	/** Questions of the server that the live client has not answered yet. */
+	/** Server requests that the live client has not responded to. */
 	readonly serverRequests: Map<RecordedMessage, Promise<void>>;
 };
 
-/** Answers a live client as a recorded server did. It looks like a server to whoever talks to it. */
+/** An upstream that responds to a live client as a recorded server did. */
 export class ServerPlayer implements Endpoint {
 	readonly name: string;
 	readonly incoming = new Channel();
@@ -42,15 +42,15 @@ export class ServerPlayer implements Endpoint {
 	readonly disconnected: Promise<void>;
 	readonly #options: ServerPlayerOptions;
 	readonly #origin: MessageOrigin;
-	/** What has been played to this client already. */
+	/** Exchanges that were already played to this client. */
 	readonly #played = new Set<RecordedExchange>();
-	/** What is being played, by the id of the live request. */
+	/** Active playbacks, by the id of the live request. */
 	readonly #playbacks = new Map<string, Playback>();
-	/** Questions to the live client, by the ids that it was told. */
+	/** Callbacks for the responses to server requests, by id. */
 	readonly #pendingServerRequests = new Map<string, () => void>();
 	readonly #active = new Set<Playback>();
 	#isClosed = false;
-	#resolveGone: () => void = () => {};
+	#resolveDisconnected: () => void = () => {};
 	#serverRequestCount = 0;
 	#lastExchange: RecordedExchange | undefined;
 
@@ -64,14 +64,14 @@ export class ServerPlayer implements Endpoint {
 			complete: (): void => {},
 		};
 		this.disconnected = new Promise(resolve => {
-			this.#resolveGone = resolve;
+			this.#resolveDisconnected = resolve;
 		});
 	}
 
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		for (const {stop} of this.#active) stop.abort();
-		this.#resolveGone();
+		this.#resolveDisconnected();
 		this.incoming.complete();
 	}
 
@@ -90,7 +90,7 @@ export class ServerPlayer implements Endpoint {
 		const found = exchanges.find(method, envelope.body.params);
 		if (!('same' in found)) {
 			const {nearest, differences} = found;
-			// A server need not have been asked whether it is there.
+			// A recorded server may not have received any ping.
 			const response =
 				method === 'ping'
 					? Envelope.response(id, 'result', {})
@@ -103,29 +103,34 @@ export class ServerPlayer implements Endpoint {
 			return;
 		}
 		const exchange = this.#selectExchange(found.same);
-		if (!exchange.isAnswered && !exchange.isCancelled) {
+		if (!exchange.hasResponse && !exchange.isCancelled) {
 			this.incoming.next(Envelope.errorResponse(id, responseNotRecorded(method), this.#origin));
 			return;
 		}
-		this.#startPlayback({cue: exchange, id, token: progressTokenOf(envelope.line)}, key);
+		this.#startPlayback({exchange, id, token: progressTokenOf(envelope.line)}, key);
 	}
 
-	/** The one that was not played yet, in the connection that is being played; else the last of all. */
+	/**
+	 * Prefers exchanges that were not played yet, first in the current conversation. Otherwise, repeats the
+	 * last one.
+	 */
 	#selectExchange(same: readonly RecordedExchange[]): RecordedExchange {
-		const unplayed = same.filter(exchange => !this.#played.has(exchange) && exchange.isAnswered);
+		const unplayed = same.filter(exchange => !this.#played.has(exchange) && exchange.hasResponse);
 		const next = unplayed.find(({conversation}) => conversation === this.#lastExchange?.conversation);
 		return (
-			next ?? unplayed[0] ?? same.findLast(exchange => exchange.isAnswered) ?? (same[0] as RecordedExchange)
+			next ?? unplayed[0] ?? same.findLast(exchange => exchange.hasResponse) ?? (same[0] as RecordedExchange)
 		);
 	}
 
 	#onNotification(method: string): void {
-		const exchange = this.#options.exchanges.notifications(method).find(one => !this.#played.has(one));
-		if (exchange) this.#startPlayback({cue: exchange, id: undefined, token: undefined});
+		const exchange = this.#options.exchanges
+			.notifications(method)
+			.find(candidate => !this.#played.has(candidate));
+		if (exchange) this.#startPlayback({exchange, id: undefined, token: undefined});
 	}
 
-	#startPlayback(request: Pick<Playback, 'cue' | 'id' | 'token'>, key?: string): void {
-		const {cue: exchange} = request;
+	#startPlayback(request: Pick<Playback, 'exchange' | 'id' | 'token'>, key?: string): void {
+		const {exchange} = request;
 		const isFirst = !this.#played.has(exchange);
 		const playback: Playback = {...request, stop: new AbortController(), serverRequests: new Map()};
 		this.#played.add(exchange);
@@ -163,18 +168,18 @@ export class ServerPlayer implements Endpoint {
 		else this.#sendProgress(envelope, playback);
 	}
 
-	/** Progress is told under the live client's own token, if it wants any. */
+	/** Sends progress with the live client's token. A client without a token has not requested progress. */
 	#sendProgress(envelope: Envelope, {token}: Playback): void {
 		const range = memberRange(envelope.line, 'params', 'progressToken');
 		if (token === undefined || !range) return;
 		this.incoming.next(Envelope.received(envelope.withTextAt(range, token).line, this.#origin));
 	}
 
-	/** Asks the live client what the recorded one was asked, under an id that nothing else has. */
+	/** Sends a recorded server request to the live client, under a unique id. */
 	#sendServerRequest(
 		message: RecordedMessage,
 		envelope: Envelope,
-		{serverRequests: questions, stop: {signal}}: Playback,
+		{serverRequests, stop: {signal}}: Playback,
 	): void {
 		const id = JSON.stringify(`replay-${++this.#serverRequestCount}`);
 		let resolveResponse = (): void => {};
@@ -183,7 +188,7 @@ export class ServerPlayer implements Endpoint {
 			resolveResponse = resolve;
 		});
 		this.#pendingServerRequests.set(canonicalId(id), resolveResponse);
-		questions.set(
+		serverRequests.set(
 			message,
 			Promise.race([response, timedOut]).then(() => void this.#pendingServerRequests.delete(canonicalId(id))),
 		);

@@ -12,15 +12,15 @@ const idPatterns = [
 	/(?<![\w-])eyJ[\w-]{10,20000}\.[\w-]{10,20000}\.[\w-]*/,
 	/\b[\da-f]{32,128}\b/,
 ];
-/** Compiles the sources of the literals above. */
+/** Combines patterns into one. */
 const combinePatterns = (shapes: readonly RegExp[]): RegExp =>
 	new RegExp(shapes.map(({source}) => source).join('|'), 'gi');
 
-/** What looks like a time, an id or a token, wherever it stands in a text: another one is as good. */
+/** Parts of a text that look like a time, an id or a token. Any other such part counts as equal. */
 const volatilePattern = combinePatterns([...timePatterns, ...idPatterns]);
 const idPattern = combinePatterns(idPatterns);
 
-/** Names of members whose values are times, ids of one conversation, or tokens. */
+/** Names of members whose values are times, ids of one session, or tokens. */
 const volatileNames = new Set([
 	'progresstoken',
 	'cursor',
@@ -46,10 +46,10 @@ const volatileNames = new Set([
 	'pid',
 ]);
 
-/** Longer texts are compared as they are. */
+/** Longer texts have to be equal. */
 const MAX_TEXT = 2 ** 20;
 
-/** Whether two values that are not the same differ only in what is another one each time. */
+/** Whether two different values differ only in times, ids or tokens. */
 export function differsOnlyInVolatileParts(name: string, one: unknown, other: unknown): boolean {
 	if (typeof one !== typeof other) return false;
 	const isVolatile = volatileNames.has(name.toLowerCase().replace(/[-_]/g, ''));
@@ -65,18 +65,17 @@ export function differsOnlyInVolatileParts(name: string, one: unknown, other: un
 	);
 }
 
-/** A text without what is another one each time. */
 const maskVolatileParts = (text: string): string => text.replace(volatilePattern, '\u0000');
 
-/** What looks like an id or a token in a text, in its order. */
+/** Returns the parts of a text that look like an id or a token, in order. */
 export const extractIds = (text: string): readonly string[] =>
 	text.length > MAX_TEXT ? [] : (text.match(idPattern) ?? []);
 
-/** A text with other ids in the place of those. */
+/** Replaces the parts of a text that look like an id or a token. */
 export const replaceIds = (text: string, other: (id: string) => string): string =>
 	text.length > MAX_TEXT ? text : text.replace(idPattern, other);
 
-/** The text that a base64 stands for; nothing, if it is none. */
+/** Decodes base64; undefined if it does not encode a text. */
 function decodeBase64Text(base64: string): string | undefined {
 	if (base64.length < 16 || base64.length % 4 !== 0 || !/^[\w+/-]+={0,2}$/.test(base64)) return;
 	const bytes = Buffer.from(base64, 'base64');

@@ -9,7 +9,7 @@ import {program, type RunningGateway, startGateway} from '../helpers/gateway.js'
 import {newFolder} from '../helpers/program.js';
 import {asking, linesOfLog} from './support.js';
 
-/** Replays a log, and expects all to be the same. */
+/** Replays a log and expects equal results. */
 async function isSame(t: ExecutionContext, count: number, ...args: string[]): Promise<void> {
 	const {code, stdout, stderr} = await runBridge(['replay', ...args]);
 	t.is(code, 0, `${stdout.join('\n')}\n${stderr}`);
@@ -18,15 +18,15 @@ async function isSame(t: ExecutionContext, count: number, ...args: string[]): Pr
 
 const echo = (message: string, name = 'echo'): Message => ({name, arguments: {message}});
 
-/** A gateway with a log, which is complete when the gateway has ended. */
+/** A gateway with a log, which is complete once the gateway has stopped. */
 async function loggedGateway(t: ExecutionContext): Promise<{gateway: RunningGateway; log: string}> {
 	const log = join(await newFolder(t), 'gateway.ndjson');
 	const servers = {one: program('asking'), two: program('asking', '--changed')};
 	return {log, gateway: await startGateway(t, {servers}, {args: ['--log', log]})};
 }
 
-/** What a client without sessions sends. */
-const modern = (
+/** A request of a stateless client. */
+const statelessRequest = (
 	method: string,
 	params: Message = {},
 ): readonly [Message, {readonly [name: string]: string}] => {
@@ -44,7 +44,7 @@ const modern = (
 	];
 };
 
-test('the log of a gateway has a connection for each session, and all of a server are replayed', async t => {
+test('replays all sessions with one server from the log of a gateway', async t => {
 	const {gateway, log} = await loggedGateway(t);
 	for (const service of ['one', 'one', 'two']) {
 		const session = await gateway.open(service);
@@ -62,7 +62,7 @@ test('the log of a gateway has a connection for each session, and all of a serve
 		event === 'open' && to === 'two' ? [ConnID] : [],
 	);
 	await isSame(t, 3, log, '--conn', String(ids[0]), '--', ...asking('--changed'));
-	// Without the sessions of the other server, all are of one, and are replayed one after the other; from a folder, too.
+	// Without the session of the other server, all sessions are replayed in sequence. The log may be a folder.
 	const folder = await newFolder(t);
 	const rest = readFileSync(log, 'utf8')
 		.split('\n')
@@ -71,12 +71,12 @@ test('the log of a gateway has a connection for each session, and all of a serve
 	await isSame(t, 6, folder, '--', ...asking());
 });
 
-test('what a client without sessions asked of a gateway is replayed against one, from either side', async t => {
+test('replays a stateless client against a gateway, from either side', async t => {
 	const {gateway, log} = await loggedGateway(t);
 	for (const [message, headers] of [
-		modern('server/discover'),
-		modern('tools/list'),
-		modern('tools/call', echo('hi')),
+		statelessRequest('server/discover'),
+		statelessRequest('tools/list'),
+		statelessRequest('tools/call', echo('hi')),
 	])
 		t.is((await gateway.post('one', message, headers)).status, 200);
 	await gateway.stop();
@@ -90,7 +90,7 @@ test('what a client without sessions asked of a gateway is replayed against one,
 	t.like(await running.request(1, 'tools/call', echo('hi')), {result: {content: [{text: 'Echo: hi'}]}});
 });
 
-test('the log of a hub is replayed against a hub, or one of its servers, or is a hub itself', async t => {
+test('replays the log of a hub against a hub or one of its servers, and as a hub', async t => {
 	const folder = await newFolder(t);
 	const [file, log] = [join(folder, 'bridge.json'), join(folder, 'hub.ndjson')];
 	await writeFile(
@@ -100,18 +100,18 @@ test('the log of a hub is replayed against a hub, or one of its servers, or is a
 	const hub = startBridge(['hub', '--config', file, '--log', log]);
 	t.teardown(() => hub.child.kill('SIGKILL'));
 	await hub.shakeHands();
-	const answer = await hub.request(1, 'tools/call', echo('x', 'one__echo'));
+	const response = await hub.request(1, 'tools/call', echo('x', 'one__echo'));
 	await hub.end();
 	await isSame(t, 2, log, '--', process.execPath, bridgeBin, 'hub', '--config', file);
-	const member = linesOfLog(log).find(({event, to}) => event === 'open' && to === 'one')?.ConnID;
-	await isSame(t, 3, log, '--conn', String(member), '--', ...asking());
+	const upstreamId = linesOfLog(log).find(({event, to}) => event === 'open' && to === 'one')?.ConnID;
+	await isSame(t, 3, log, '--conn', String(upstreamId), '--', ...asking());
 	const running = startBridge(['replay', log, '--serve']);
 	t.teardown(() => running.child.kill('SIGKILL'));
 	await running.shakeHands();
-	t.deepEqual(await running.request(1, 'tools/call', echo('x', 'one__echo')), answer);
+	t.deepEqual(await running.request(1, 'tools/call', echo('x', 'one__echo')), response);
 });
 
-test('the log of bridge serve is replayed against bridge serve, whose sessions have other ids, or plays it', async t => {
+test('replays the log of bridge serve against bridge serve with other session ids, and as bridge serve', async t => {
 	const there = await place(t, 'app-server');
 	const log = join(there.base, 'serve.ndjson');
 	const options = {cwd: there.repo, env: there.env};

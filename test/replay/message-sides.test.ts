@@ -3,16 +3,16 @@ import {hasUpstreamSide, messagesSeenBy, pairResponses} from '../../lib/replay/m
 import {recorded} from './support.js';
 
 const request = {kind: 'request', method: 'initialize', key: '1'} as const;
-const answer = {kind: 'response', key: '1', from: 'server'} as const;
+const response = {kind: 'response', key: '1', from: 'server'} as const;
 
-test('a message that was changed is seen by each side in its own form, and others by both', t => {
+test('returns a changed message in the form of each side, and unchanged ones for both', t => {
 	const all = [
 		recorded(0, request),
 		recorded(1, {...request, side: 'upstream'}),
-		recorded(2, {...answer, side: 'upstream'}),
-		recorded(3, answer),
+		recorded(2, {...response, side: 'upstream'}),
+		recorded(3, response),
 		recorded(4, {kind: 'request', method: 'ping', key: '2'}),
-		recorded(5, {...answer, key: '2'}),
+		recorded(5, {...response, key: '2'}),
 		recorded(6, {method: 'notifications/message', from: 'server'}),
 	];
 	const at = (side: 'client' | 'upstream') => messagesSeenBy(side, all).map(message => message.index);
@@ -22,12 +22,12 @@ test('a message that was changed is seen by each side in its own form, and other
 	t.false(hasUpstreamSide(all.slice(4)));
 });
 
-test('what bridge answers itself is not heard by the server, nor what it makes by the client', t => {
+test('omits messages that bridge handled from the upstream, and those that it created from the client', t => {
 	const all = [
 		recorded(0, {kind: 'request', method: 'tools/list', key: '7'}),
-		recorded(1, {...answer, key: '7', isByBridge: true}),
+		recorded(1, {...response, key: '7', isByBridge: true}),
 		recorded(2, {kind: 'request', method: 'tools/list', key: '"own"', side: 'upstream', isByBridge: true}),
-		recorded(3, {...answer, key: '"own"', side: 'upstream'}),
+		recorded(3, {...response, key: '"own"', side: 'upstream'}),
 		recorded(4, {method: 'notifications/initialized'}),
 		recorded(5, {method: 'notifications/initialized', side: 'upstream', isByBridge: true}),
 	];
@@ -36,16 +36,16 @@ test('what bridge answers itself is not heard by the server, nor what it makes b
 	t.deepEqual(at('upstream'), [2, 3, 5]);
 });
 
-test('a request has the answer that follows it, also where ids are used again, by either side', t => {
+test('pairs each request with the next response from the other side, even if ids are reused', t => {
 	const all = [
 		recorded(0, request),
 		recorded(1, {...request, method: 'roots/list', from: 'server'}),
-		recorded(2, answer),
-		recorded(3, {...answer, from: 'client'}),
+		recorded(2, response),
+		recorded(3, {...response, from: 'client'}),
 		recorded(4, request),
-		recorded(5, answer),
+		recorded(5, response),
 	];
-	const answers = pairResponses(all);
-	const of = (at: number) => answers.get(all[at] ?? recorded(0, {}))?.index;
+	const pairs = pairResponses(all);
+	const of = (at: number) => pairs.get(all[at] ?? recorded(0, {}))?.index;
 	t.deepEqual([0, 1, 2, 3, 4, 5].map(of), [2, 3, 0, 1, 5, 4]);
 });

@@ -9,7 +9,7 @@ import {logLine, openLog} from './support.js';
 
 const params = fc.dictionary(fc.string(), fc.jsonValue()).map(value => JSON.parse(JSON.stringify(value)));
 
-test('each message is found at its place, whatever is in it and between', async t => {
+test('finds each message at its position, with any content and separators', async t => {
 	const folder = await newFolder(t);
 	let count = 0;
 	await fc.assert(
@@ -19,14 +19,14 @@ test('each message is found at its place, whatever is in it and between', async 
 			async (messages, mark) => {
 				const path = join(folder, `${count++}.ndjson`);
 				const lines = messages.map(
-					([given, end]) => logLine('client', 'it', {jsonrpc: '2.0', method: 'm', params: given}) + end,
+					([value, end]) => logLine('client', 'it', {jsonrpc: '2.0', method: 'm', params: value}) + end,
 				);
 				writeFileSync(path, mark + lines.join(''));
 				const recording = await Recording.open(path, [{path, isPipe: false}], undefined);
-				const found = recording.contents.connections.flatMap(one => one.messages);
+				const found = recording.contents.connections.flatMap(({messages}) => messages);
 				t.deepEqual(
 					found.map(message => recording.body(message).params),
-					messages.map(([given]) => given),
+					messages.map(([value]) => value),
 				);
 				recording.close();
 			},
@@ -35,7 +35,7 @@ test('each message is found at its place, whatever is in it and between', async 
 	);
 });
 
-test('what is no line of a log does no harm', async t => {
+test('ignores invalid lines', async t => {
 	const path = join(await newFolder(t), 'log.ndjson');
 	await fc.assert(
 		fc.asyncProperty(fc.uint8Array({maxLength: 500}), async bytes => {
@@ -47,7 +47,7 @@ test('what is no line of a log does no harm', async t => {
 	);
 });
 
-test('ids that are no numbers of a computer stay apart, and messages keep every byte', async t => {
+test('keeps the exact bytes of a message, including an id beyond 2^53', async t => {
 	const text = '{"jsonrpc":"2.0", "id":9007199254740993,"method":"m","params":{"n":1.10}}';
 	const line = `{"time":"2026-11-16T01:02:03.456789Z","ConnID":"a","message":${text},"from":"client","to":"x"}\n`;
 	const recording = await openLog(t, line);
@@ -61,7 +61,7 @@ test('ids that are no numbers of a computer stay apart, and messages keep every 
 	t.is(message && recording.bytes(message).toString(), text);
 });
 
-test('a batch is the messages in it, and the end of a log may be torn', async t => {
+test('splits a batch into messages, and counts a torn last line as broken', async t => {
 	const batch = [
 		{jsonrpc: '2.0', id: 1, method: 'a'},
 		{jsonrpc: '2.0', method: 'b'},
@@ -76,9 +76,9 @@ test('a batch is the messages in it, and the end of a log may be torn', async t 
 	t.is(recording.contents.brokenLines, 1);
 });
 
-test('who is the client can be told without the beginning', async t => {
-	const answer = {jsonrpc: '2.0', id: 1, result: {}};
-	const recording = await openLog(t, `${logLine('server', 'hub', answer)}\n`);
+test('infers the client without the open event', async t => {
+	const response = {jsonrpc: '2.0', id: 1, result: {}};
+	const recording = await openLog(t, `${logLine('server', 'hub', response)}\n`);
 	t.like(recording.contents.connections[0], {client: 'hub', server: 'server'});
 	t.is(recording.contents.connections[0]?.messages[0]?.from, 'server');
 });

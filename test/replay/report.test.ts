@@ -6,7 +6,7 @@ const rules = {ignored: [], isStrict: true};
 const shown = (recorded: object, live: object): string =>
 	findDifferences(recorded, live, rules).flatMap(formatDifference).join('\n');
 
-test('long texts are shown from shortly before where they differ, and many lines by those that differ', t => {
+test('shows long texts from shortly before the difference, and multi-line texts as a diff', t => {
 	const long = 'a'.repeat(10_000);
 	const text = shown({text: `${long}b${long}`}, {text: `${long}c${long}`});
 	t.true(text.length < 1000);
@@ -14,7 +14,7 @@ test('long texts are shown from shortly before where they differ, and many lines
 	t.is(shown({text: 'a\nb\nc'}, {text: 'a\nB\nc'}), '    /text\n      a\n    - b\n    + B\n      c');
 });
 
-test('secrets of a live server are not shown', t => {
+test('redacts secrets of a live server', t => {
 	const text = shown(
 		{a: 1, token: 'old'},
 		{a: {api_key: 'hunter2', b: [{password: 'hunter3'}]}, token: 'hunter4', secret: 'hunter5'},
@@ -23,7 +23,7 @@ test('secrets of a live server are not shown', t => {
 	t.is(text.match(/\[redacted\]/g)?.length, 5);
 });
 
-test('more differences than anybody reads are counted', t => {
+test('counts differences over the display limit', t => {
 	const many = Object.fromEntries(Array.from({length: 100}, (_, at) => [`m${at}`, at]));
 	const found = findDifferences(many, {}, rules);
 	const lines = formatOutcome({title: 'it', status: 'different', differences: found, ms: 1}, 7);

@@ -7,10 +7,10 @@ import {type Message, type Running, server, startBridge} from '../helpers/bridge
 import {readNdjson} from '../helpers/ndjson.js';
 import {newFolder} from '../helpers/program.js';
 
-/** A server that asks and counts, and says something else each time. */
+/** A server that sends requests, counts, and returns different results each time. */
 export const asking = (...args: string[]): string[] => server('asking', ...args);
 
-/** Does a client's part in everything that such a server can do, and ends. */
+/** Uses all features of such a server, then returns. */
 export async function talkTo(running: Running): Promise<void> {
 	const call = (id: number, name: string, args: Message = {}, meta: Message = {}): Promise<Message> =>
 		running.request(id, 'tools/call', {name, arguments: args, ...meta});
@@ -23,16 +23,16 @@ export async function talkTo(running: Running): Promise<void> {
 	const opened = await call(6, 'open');
 	const session = /session ([^"]+)"/.exec(JSON.stringify(opened))?.[1];
 	await call(7, 'use', {session});
-	const asked = call(8, 'ask');
+	const pendingCall = call(8, 'ask');
 	const {id} = await running.message(({method}) => method === 'elicitation/create');
 	running.send({id, result: {action: 'accept', content: {name: 'Ada'}}});
-	await asked;
+	await pendingCall;
 }
 
-/** What has to be given to replay that, since a log does not have it. */
+/** The secret that a replay needs, since the log does not contain it. */
 export const TOKEN = ['--set', '/params/arguments/token=hunter2'];
 
-/** Records it, and returns the log. */
+/** Records a session with such a server and returns the log. */
 export async function recordAsking(t: ExecutionContext, ...flags: string[]): Promise<string> {
 	const log = join(await newFolder(t), 'session.ndjson');
 	const running = startBridge(['--log', log, ...flags, '--', ...asking()]);
@@ -46,7 +46,7 @@ export type Line = Message & {readonly ConnID?: string; readonly message?: Messa
 
 export const linesOfLog = (log: string): Line[] => readNdjson(log);
 
-/** A line of a log with a message. */
+/** A log line with a message. */
 export const logLine = (from: string, to: string, message: unknown, rest: Message = {}): string =>
 	JSON.stringify({
 		time: '2026-11-16T01:02:03.456789Z',
@@ -58,7 +58,7 @@ export const logLine = (from: string, to: string, message: unknown, rest: Messag
 		...rest,
 	});
 
-/** A log of lines, open to be replayed. */
+/** Opens a log with this content. */
 export async function openLog(t: ExecutionContext, content: string | Uint8Array): Promise<Recording> {
 	const path = join(await newFolder(t), 'log.ndjson');
 	writeFileSync(path, content);
@@ -67,8 +67,8 @@ export async function openLog(t: ExecutionContext, content: string | Uint8Array)
 	return recording;
 }
 
-/** A message as an index has it. */
-export const recorded = (at: number, given: Partial<RecordedMessage>): RecordedMessage => ({
+/** A message as it appears in an index. */
+export const recorded = (at: number, fields: Partial<RecordedMessage>): RecordedMessage => ({
 	index: at,
 	time: at * 1000,
 	from: 'client',
@@ -80,5 +80,5 @@ export const recorded = (at: number, given: Partial<RecordedMessage>): RecordedM
 	file: 0,
 	start: 0,
 	length: 0,
-	...given,
+	...fields,
 });

@@ -90,5 +90,5 @@ test('a log whose bytes are of nobody plays nothing', async t => {
 	writeFileSync(log, '{"time":"x","ConnID":"a","event":"open","from":"c","to":"s"}\n{"data":"x"}\nnothing\n');
 	const {code, stderr} = await runBridge(['replay', log, '--raw', '--url', 'tcp://127.0.0.1:1']);
 	t.is(code, 2);
-	t.regex(stderr, /nothing in the log that could be replayed/);
+	t.regex(stderr, /contains nothing to replay/);
 });

@@ -98,7 +98,7 @@ test('--timing recorded takes the time that it took, and a request may have no a
 	// What is waited for can take longer, but not less.
 	t.true(performance.now() - since >= 290);
 	const {error} = await running.request(3, 'tools/call', echo('never'));
-	t.regex(String((error as Message).message), /no answer to it/);
+	t.regex(String((error as Message).message), /no response to it/);
 });
 
 test('--listen plays the recorded server over HTTP, to each session from its beginning, and to clients of other versions', async t => {

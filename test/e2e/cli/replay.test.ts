@@ -34,9 +34,9 @@ test('a server that changed is told by what changed, and in a report', async t =
 	const text = stdout.join('\n');
 	for (const part of [
 		'✗ 1 initialize\n    /result/serverInfo/version\n    - "1"\n    + "2"\n',
-		'✗ 2 tools/list\n    /result/tools/now  is gone\n',
+		'✗ 2 tools/list\n    /result/tools/now  is missing\n',
 		'✗ 3 tools/call echo\n    /result/content/0/text\n    - "Echo: hello"\n    + "You said: hello"\n',
-		'elicitation/create (asked by the server)\n    /params/message\n    - "Name?"\n    + "Who are you?"\n',
+		'elicitation/create (server request)\n    /params/message\n    - "Name?"\n    + "Who are you?"\n',
 	])
 		t.true(text.includes(part), `${part} in ${text}`);
 	t.regex(stdout.at(-1) ?? '', /^✗ 10 compared: 6 same, 4 different/);
@@ -44,7 +44,7 @@ test('a server that changed is told by what changed, and in a report', async t =
 	t.regex(xml, /<testsuite name="[^"]+" tests="10" failures="4" skipped="0"/);
 	t.regex(
 		xml,
-		/<testcase classname="[^"]+" name="3 tools\/call echo" time="[\d.]+"><failure message="The answer differs in 1 places\.">/,
+		/<testcase classname="[^"]+" name="3 tools\/call echo" time="[\d.]+"><failure message="The response differs in 1 places\.">/,
 	);
 	const ignored = ['/result/serverInfo', '/result/tools', '/result/content/*/text', '/params/message'];
 	const lenient = await replay(
@@ -63,7 +63,7 @@ test('secrets are not in a log, and have to be given', async t => {
 	t.is(without.code, 2);
 	t.regex(
 		without.stderr,
-		/\/params\/arguments\/token in tools\/call\nGive each: --set \/params\/arguments\/token=VALUE/,
+		/\/params\/arguments\/token in tools\/call\nSet each with --set \/params\/arguments\/token=VALUE/,
 	);
 	const wrong = await replay(log, '--set', '/params/arguments/token=swordfish', '--', ...asking());
 	t.is(wrong.code, 1);
@@ -101,7 +101,7 @@ test('a server that dies is told of, with what was left, and no recording is rep
 	const {code, stdout} = await replay(log, '--update', '--', ...asking());
 	t.is(code, 1);
 	const text = stdout.join('\n');
-	t.regex(text, /✗ 2 tools\/call die\n {4}No answer came\. .*exited with code 3/);
+	t.regex(text, /✗ 2 tools\/call die\n {4}No response\. .*exited with code 3/);
 	t.regex(text, /✗ 3 compared: 1 same, 1 failed, 1 not tried/);
 	t.is(readFileSync(log, 'utf8'), content);
 });
@@ -118,7 +118,7 @@ test('a server that cannot be started is used wrongly, and one that never answer
 	t.regex(missing.stderr, /no-such-command-anywhere could not be started/);
 	const silent = await replay(log, '--timeout', '0.2', '--', 'sleep', '60');
 	t.is(silent.code, 1);
-	t.regex(silent.stdout.join('\n'), /No answer came/);
+	t.regex(silent.stdout.join('\n'), /No response/);
 	const nobody = await replay(log, '--url', 'http://127.0.0.1:1/mcp');
 	t.is(nobody.code, 1);
 	t.regex(nobody.stdout.join('\n'), /1 different/);
