@@ -74,16 +74,16 @@ async function serve(
 	const token = process.env[SESSION_TOKEN_VARIABLE]?.trim() || undefined;
 	delete process.env[SESSION_TOKEN_VARIABLE];
 	const audit = await AuditFile.open({folder: auditFolder(base), log, fsync: auditFsync});
-	const journal = new AuditLog(audit, team);
+	const auditLog = new AuditLog(audit, team);
 	const mailHandlers = createMailTools({
 		mail: createMail(config),
-		journal,
+		auditLog,
 		resolveCaller: tokenCallerResolver({...config, token}),
 	});
 	const tools = new BridgeTools({
 		tools: mailHandlers,
 		schemas: mailToolSchemas(false),
-		auditLog: journal,
+		auditLog,
 		log,
 	});
 	explainWait('Waiting for an MCP client on stdin.');

@@ -101,9 +101,9 @@ export class ServeApp {
 		this.office = new MailScheduler({
 			sessions,
 			runner,
-			journal: auditLog,
+			auditLog,
 			log,
-			admissions: sessionRouter,
+			sessionRouter,
 			mail,
 			isShuttingDown: () => this.#ending !== undefined,
 		});
@@ -116,7 +116,7 @@ export class ServeApp {
 					office: this.office,
 					codexState: () => this.#codexState,
 				}),
-				...createMailTools({mail, journal: auditLog, resolveCaller: sessionCallerResolver(sessions)}),
+				...createMailTools({mail, auditLog, resolveCaller: sessionCallerResolver(sessions)}),
 			],
 			auditLog,
 			log,

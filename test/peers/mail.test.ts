@@ -32,7 +32,10 @@ for (const kind of codexKinds)
 				await turn('atm_send', {to: 'dev-9', message: 'x'}),
 				/Its members are team-lead, dev-1, dev-2, arch/,
 			);
-			t.regex(await turn('atm_send', {to: 'dev-1', message: 'x', identity: 'team-lead'}), /nobody can send/);
+			t.regex(
+				await turn('atm_send', {to: 'dev-1', message: 'x', identity: 'team-lead'}),
+				/cannot send or read mail as another identity/,
+			);
 			const {threadId} = first.structured;
 			const names = {identity: 'arch', codex_id: codexId, thread_id: threadId};
 			const last = (event: string) => at.audit().findLast(line => line.event_type === event);

@@ -5,32 +5,31 @@ import type {ServeConfig} from '../config/types.js';
 import {SESSION_TOKEN_VARIABLE, sessionToken} from '../sessions/session-token.js';
 import {findTeam} from './roster.js';
 
-/** What the server is called in Codex: its tools are `mcp__atm__atm_send` and so on. */
+/** The server's name in Codex. Its tools are named `mcp__atm__atm_send` and so on. */
 const SERVER_NAME = 'atm';
 const STARTUP_TIMEOUT_SECS = 60;
 
-/** How to run a session's mail tools: this program again, with the session's identity. */
+/** How to start the mail tools of a session: `bridge atm-tools` with the identity of the session. */
 type MailServerOptions = {
-	/** This program. */
+	/** The path of the running bridge script. */
 	readonly script: string;
 	readonly team: string;
-	/** The configuration file that was named, if one was. */
+	/** The configuration file from the command line, if any. */
 	readonly configFile: string | undefined;
 	readonly inboxFormat: ServeConfig['inboxFormat'];
 	readonly env: NodeJS.ProcessEnv;
 };
 
-/** The session that a server of mail tools is for. */
 export type MailServerSession = {readonly identity: string; readonly codexId: string};
 
-/** The entry of the server in Codex's configuration. */
+/** The entry of the mail server in the configuration of Codex. */
 export function mailServerEntry(
 	options: MailServerOptions,
 	{identity, codexId}: MailServerSession,
 ): JsonObject {
 	const {script, team, configFile, inboxFormat, env} = options;
 	const file = configFile ?? env.ATM_CONFIG?.trim();
-	// Codex hands nothing else of its environment to a server.
+	// Codex passes only a few variables of its environment to a server.
 	const forwardedVariables = ['ATM_HOME', 'CLAUDE_CONFIG_DIR'].filter(name => env[name]?.trim());
 	return {
 		command: process.execPath,
@@ -38,17 +37,18 @@ export function mailServerEntry(
 		env: {
 			...Object.fromEntries(forwardedVariables.map(name => [name, env[name]])),
 			ATM_AGENT_MCP_INBOX_FORMAT: inboxFormat,
-			// Only this server gets it: Codex does not pass it on to the commands that it runs.
+			// Only this server gets the token: Codex does not pass it to the commands that it runs.
 			[SESSION_TOKEN_VARIABLE]: sessionToken(codexId),
 		},
-		// Else the first turn may run without it, and no tool that writes may be called where nobody can be asked.
+		// Otherwise, the first turn may run without the server. Without automatic approval, a tool that writes
+		// would fail if no user can approve it.
 		required: true,
 		startup_timeout_sec: STARTUP_TIMEOUT_SECS,
 		default_tools_approval_mode: 'approve',
 	};
 }
 
-/** The same, but only where there is a team to send mail to, and it is wanted. */
+/** Creates the entry only if `atm_tools` is enabled and the team exists. */
 export const mailServerEntryFor =
 	({claude, team, atmTools}: ServeConfig, createEntry: (session: MailServerSession) => JsonObject) =>
 	async (session: MailServerSession): Promise<JsonObject | undefined> => {
@@ -56,6 +56,6 @@ export const mailServerEntryFor =
 		return foundTeam && createEntry(session);
 	};
 
-/** The configuration of a call with the server in it, unless the call names one of that name. */
+/** Adds the mail server to the configuration of a call, unless the call defines a server with that name. */
 export const withMailServer = (config: JsonObject, server: JsonObject): JsonObject =>
 	addMcpServers(config, {[SERVER_NAME]: server});

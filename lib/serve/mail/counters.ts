@@ -1,14 +1,14 @@
-/** How much mail there was since the start. */
+/** Mail statistics since the start. */
 export type MailCounters = {
-	/** Turns that mail has started. */
+	/** Turns started by mail. */
 	turns: number;
-	/** Messages that sessions have got. */
+	/** Messages delivered to sessions. */
 	delivered: number;
-	/** Those of them that had been tried before. */
+	/** Delivered messages with an earlier delivery attempt. */
 	redelivered: number;
-	/** Messages that are not tried any more. */
+	/** Messages that failed too often and are no longer retried. */
 	parked: number;
-	/** Messages that are of no use to a model, and were only marked as read. */
+	/** Messages without use for a model, which were only marked as read. */
 	notices: number;
 };
 

@@ -7,11 +7,11 @@ import {checkName} from '../names.js';
 import type {DeliveryAttempts} from './delivery.js';
 import type {MailInbox} from './inbox.js';
 
-/** What has to outlive this process of how the mail of an identity is getting on. */
+/** The delivery state of an identity that must survive this process. */
 type SavedDeliveries = {
-	/** Messages that are marked as read, but whose turn has not come to its end yet. */
+	/** Ids of messages that are marked as read although their turn has not ended. */
 	readonly inProgress: readonly string[];
-	/** Messages that did not get through, by their ids. */
+	/** Failed delivery attempts, by message id. */
 	readonly attempts: ReadonlyMap<string, DeliveryAttempts>;
 };
 
@@ -19,7 +19,9 @@ const MAX_BYTES = 2 ** 20;
 
 const NO_DELIVERIES: SavedDeliveries = {inProgress: [], attempts: new Map()};
 
-/** `<identity>/mail.json` in the folder of a team's sessions. Whoever has the identity is the only one who writes it. */
+/**
+ * `<identity>/mail.json` in the state folder of a team. Only the process that holds the identity writes it.
+ */
 export class DeliveryStateFile {
 	readonly #folder: string;
 	#hasContent = false;
@@ -32,7 +34,7 @@ export class DeliveryStateFile {
 		return join(this.#folder, 'mail.json');
 	}
 
-	/** What is in it. A file that is none says nothing. */
+	/** Returns the saved state. An unreadable or invalid file counts as empty. */
 	async read(): Promise<SavedDeliveries> {
 		const text = await readRegularTextFile(this.path, MAX_BYTES, {isOwn: true}).catch(() => undefined);
 		if (text === undefined) return NO_DELIVERIES;
@@ -48,7 +50,7 @@ export class DeliveryStateFile {
 		}
 	}
 
-	/** Durable when it resolves. Where there was nothing to say and is nothing, no file is made. */
+	/** Resolves when the state is durable. An empty state does not create a file. */
 	async write({inProgress: underway, attempts: trials}: SavedDeliveries): Promise<void> {
 		if (underway.length === 0 && trials.size === 0 && !this.#hasContent) return;
 		await makeFolder(this.#folder);
@@ -66,7 +68,10 @@ function parseAttempts(value: unknown): DeliveryAttempts {
 	return {tries: typeof tries === 'number' ? tries : 0, notBefore: Date.parse(String(at)) || 0};
 }
 
-/** What was under way when its process ended is unread again: nobody knows whether it came through. */
+/**
+ * Marks messages as unread whose turn was running when the previous process ended, because their delivery is
+ * uncertain.
+ */
 export async function requeueInProgress(
 	file: DeliveryStateFile,
 	inbox: MailInbox,

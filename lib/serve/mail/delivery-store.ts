@@ -8,41 +8,41 @@ import type {MailMessage} from './types.js';
 type DeliveryStoreOptions = {
 	readonly identity: string;
 	readonly inbox: MailInbox;
-	readonly record: DeliveryStateFile;
+	readonly stateFile: DeliveryStateFile;
 	readonly log: Log;
 };
 
 type AttemptsById = ReadonlyMap<string, DeliveryAttempts>;
 
-/** Messages that are in the agent's hands although their inbox cannot be written. */
+/** Limit on delivered messages that could not be marked as read. */
 const MAX_UNMARKED = 10_000;
 
-/** What is on disk of an identity's mail: which messages are read, which are under way, and which did not get through. */
+/** The persistent mail state of an identity: read marks, deliveries in progress and failed attempts. */
 export class DeliveryStore {
 	readonly #options: DeliveryStoreOptions;
 	readonly #unmarked = new BoundedMap<string, true>(MAX_UNMARKED);
-	/** Whether what is under way on disk is what this process knows of. */
+	/** Whether the deliveries in progress on disk match those of this process. */
 	#isRecovered = false;
 
 	constructor(options: DeliveryStoreOptions) {
 		this.#options = options;
 	}
 
-	/** What was tried by another process before, if that has not been told yet. */
+	/** Returns the attempts of an earlier process on the first call, and undefined afterwards. */
 	async recover(): Promise<AttemptsById | undefined> {
 		if (this.#isRecovered) return;
-		const {record, inbox} = this.#options;
-		const attempts = await requeueInProgress(record, inbox);
+		const {stateFile, inbox} = this.#options;
+		const attempts = await requeueInProgress(stateFile, inbox);
 		this.#isRecovered = true;
 		return attempts;
 	}
 
-	/** Changes when the inbox does. */
+	/** A value that changes whenever the inbox changes. */
 	stamp(): string | undefined {
 		return this.#options.inbox.stamp();
 	}
 
-	/** What the agent does not have yet. */
+	/** The messages that were not delivered yet. */
 	async unread(): Promise<MailMessage[]> {
 		const all = await this.#options.inbox.unread();
 		const unmarkedIds = all.filter(({id}) => this.#unmarked.has(id)).map(({id}) => id);
@@ -52,34 +52,36 @@ export class DeliveryStore {
 		return all.filter(({id}) => !isUnmarked.has(id));
 	}
 
-	/** Codex has these: they are read, but not for good before the turn is over. */
+	/** Marks messages as read. They stay in progress until the turn ends. */
 	async markDelivered(ids: readonly string[], attempts: AttemptsById): Promise<void> {
 		await this.#save(ids, attempts);
 		await this.#mark(ids);
 	}
 
-	/** The turn is over, and what was in it is read for good. */
+	/** Records the end of a turn. Its messages stay read. */
 	commitTurn(attempts: AttemptsById): Promise<void> {
 		return this.#save([], attempts);
 	}
 
-	/** The turn came to nothing: what was in it is unread again. */
+	/** Marks the messages of a failed turn as unread. */
 	async requeue(ids: readonly string[], attempts: AttemptsById): Promise<void> {
 		for (const id of ids) this.#unmarked.delete(id);
 		await this.#save(ids, attempts);
-		// Where this cannot be done, it is what the next look begins with.
+		// If this fails, the next poll begins with `recover`, which tries it again.
 		this.#isRecovered = false;
 		await this.#options.inbox.markUnread(ids);
 		this.#isRecovered = true;
 		await this.#save([], attempts);
 	}
 
-	/** Messages that are of no use to a model are read without it. */
+	/** Marks messages as read without a turn. */
 	markRead(messages: readonly MailMessage[]): Promise<void> {
 		return this.#options.inbox.markRead(messages.map(({id}) => id));
 	}
 
-	/** What cannot be marked is remembered instead, so that it does not come again. */
+	/**
+	 * Marks messages as read. If that fails, keeps their ids in memory so that they are not delivered twice.
+	 */
 	async #mark(ids: readonly string[]): Promise<void> {
 		for (const id of ids) this.#unmarked.set(id, true);
 		await this.#warnOnError('mail.not_marked', 'cannot be marked as read', async () => {
@@ -89,8 +91,10 @@ export class DeliveryStore {
 	}
 
 	#save(inProgress: readonly string[], attempts: AttemptsById): Promise<void> {
-		const {record} = this.#options;
-		return this.#warnOnError('mail.not_saved', 'may come twice', () => record.write({inProgress, attempts}));
+		const {stateFile} = this.#options;
+		return this.#warnOnError('mail.not_saved', 'may be delivered twice', () =>
+			stateFile.write({inProgress, attempts}),
+		);
 	}
 
 	async #warnOnError(event: string, consequence: string, action: () => Promise<void>): Promise<void> {

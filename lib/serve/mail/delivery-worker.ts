@@ -18,52 +18,53 @@ import type {DeliveryStore} from './delivery-store.js';
 import type {MailNotification} from './notification.js';
 import type {MailMessage} from './types.js';
 
-/** How a turn with mail ended. `gone`: Codex did; `refused`: the session was about to end, or had more to do. */
+/** How a mail turn ended. `gone`: Codex exited. `refused`: the session was closing or not idle. */
 export type MailTurnOutcome = 'completed' | 'failed' | 'interrupted' | 'gone' | 'refused';
 
-/** What becomes of a turn that was asked for. */
-export type MailTurnObserver = {onStarted(): void; onEnded(how: MailTurnOutcome): void};
+/** Receives the start and the end of a requested turn. */
+export type MailTurnObserver = {onStarted(): void; onEnded(outcome: MailTurnOutcome): void};
 
-/** What a carrier has others do. */
 type DeliveryWorkerOptions = {
 	readonly identity: string;
 	readonly store: DeliveryStore;
 	readonly counters: MailCounters;
 	readonly log: Log;
 	readonly rules: () => Promise<DeliveryRules>;
-	/** Whether mail is to start turns. */
+	/** Whether mail may start turns. */
 	readonly isAutoMailEnabled: () => boolean;
-	/** Whether the session has nothing else to do at present. */
+	/** Whether the session has no running or queued turns. */
 	readonly isIdle: () => boolean;
-	/** Begins a turn with these messages, now. */
-	readonly startTurn: (letters: readonly MailMessage[], follower: MailTurnObserver) => void;
-	/** Ends the session, since the lead asks for that. */
+	/** Starts a turn with these messages immediately. */
+	readonly startTurn: (messages: readonly MailMessage[], observer: MailTurnObserver) => void;
+	/** Closes the session at the request of the lead. */
 	readonly closeSession: (request: MailMessage) => void;
-	readonly notify: (news: MailNotification) => void;
+	readonly notify: (notification: MailNotification) => void;
 	readonly now: () => number;
 };
 
-/** Messages that were told of. */
+/** Limit on stored ids of announced messages. */
 const MAX_ANNOUNCED = 10_000;
-/** How long somebody who wants a figure waits for it. */
+/** Time limit for a poll in `pending`. */
 const POLL_TIMEOUT_MS = 500;
 
-/** Brings the mail of one session: one delivery at a time, and each message until it has come through. */
+/**
+ * Delivers the mail of one session. Runs one delivery at a time and retries each message until it is
+ * delivered or parked.
+ */
 export class DeliveryWorker {
 	readonly #options: DeliveryWorkerOptions;
 	#state: DeliveryState = initialDeliveryState;
-	/** What the inbox looked like when it was last read, and when it is to be read again all the same. */
+	/** The stamp of the inbox at the last read, and the time of the next read if the stamp stays the same. */
 	#lastStamp: string | undefined;
 	#nextReadAt = 0;
 	#unread = 0;
-	/** All that is done with files, one after the other. */
+	/** The chain of file operations, which run one at a time. */
 	#fileWork: Promise<void> = Promise.resolve();
 	#isPollQueued = false;
-	/** Whether a turn with mail runs. */
 	#isTurnRunning = false;
-	/** Until when turns in a row were last told to be too many. */
+	/** The end of the last reported streak limit, to report each limit once. */
 	#streakLimitUntil = 0;
-	/** Whether something goes wrong, and that was told. */
+	/** Whether the current error was reported. */
 	#hasWarned = false;
 	readonly #announced = new BoundedMap<string, true>(MAX_ANNOUNCED);
 
@@ -71,26 +72,26 @@ export class DeliveryWorker {
 		this.#options = options;
 	}
 
-	/** The client has said something to the session. */
+	/** Resets the streak after a turn of the client. */
 	onClientTurn(): void {
 		this.#state = resetStreak(this.#state);
-		// Where nothing is unread, nothing waited for this.
+		// Without unread mail, no delivery was waiting for this.
 		if (this.#unread > 0) this.#nextReadAt = 0;
 	}
 
-	/** Looks whether there is something to do. Where nothing has changed that costs one look at the folder. */
+	/** Checks for mail to deliver. Costs one `stat` call if the inbox has not changed. */
 	poll(): Promise<void> {
 		if (!this.#isPollQueued) this.#enqueue(() => this.#poll());
 		this.#isPollQueued = true;
 		return this.#fileWork;
 	}
 
-	/** Resolves when nothing is left to be written. */
+	/** Resolves when all file operations are done. */
 	settled(): Promise<void> {
 		return this.#fileWork;
 	}
 
-	/** How many messages are not read; as far as is known where an inbox is held by somebody else. */
+	/** The number of unread messages. Returns the last known number if another program locks the inbox. */
 	async pending(): Promise<number> {
 		await Promise.race([this.poll(), pause(POLL_TIMEOUT_MS)]);
 		return this.#unread;
@@ -109,7 +110,7 @@ export class DeliveryWorker {
 		this.#nextReadAt = Number.POSITIVE_INFINITY;
 		this.#unread = unread.length;
 		this.#announce(unread);
-		// What is under way is marked as read, and may come back.
+		// The messages of the running turn are marked as read, but may become unread again.
 		if (this.#isTurnRunning) return;
 		this.#state = pruneAttempts(this.#state, unread);
 		if (!isAutoMailEnabled() || unread.length === 0) return;
@@ -124,7 +125,7 @@ export class DeliveryWorker {
 		counters.notices += notices.length;
 		if (next.type === 'close') closeSession(next.request);
 		else if (next.type === 'wait') this.#postpone(next.until, next.reason);
-		else if (next.type === 'turn' && isIdle()) this.#startTurn(next.letters);
+		else if (next.type === 'turn' && isIdle()) this.#startTurn(next.messages);
 		else if (next.type === 'turn') this.#nextReadAt = 0;
 	}
 
@@ -134,7 +135,7 @@ export class DeliveryWorker {
 		this.#nextReadAt = until;
 		if (reason === 'failures' || until === this.#streakLimitUntil) return;
 		this.#streakLimitUntil = until;
-		const warning = `${identity} has had ${streak} turns of mail in a row; the next one waits for the client, or until there has been none for a while.`;
+		const warning = `${identity} had ${streak} mail turns in a row. The next one waits for a turn of the client or for a quiet period.`;
 		log.warn('mail.streak', warning, {identity, turns: streak});
 	}
 
@@ -161,7 +162,11 @@ export class DeliveryWorker {
 		counters.delivered += messages.length;
 		counters.redelivered += messages.filter(message => isRedelivery(this.#state, message)).length;
 		await store.markDelivered(ids, this.#state.attempts);
-		log.info('mail.delivered', `${identity} has got ${messages.length} of its messages.`, {identity, ids});
+		log.info(
+			'mail.delivered',
+			`Delivered ${messages.length} ${messages.length === 1 ? 'message' : 'messages'} to ${identity}.`,
+			{identity, ids},
+		);
 	}
 
 	async #onTurnEnded(
@@ -176,17 +181,17 @@ export class DeliveryWorker {
 		if (outcome === 'refused' && !wasDelivered) return;
 		const hasFailed = outcome === 'failed' || !wasDelivered;
 		this.#state = (hasFailed ? markFailed : markDelivered)(this.#state, ids, await rules(), now());
-		for (const message of messages) if (hasExhaustedAttempts(this.#state, message)) this.#giveUp(message);
+		for (const message of messages) if (hasExhaustedAttempts(this.#state, message)) this.#park(message);
 		const {attempts} = this.#state;
 		await (hasFailed && wasDelivered ? store.requeue(ids, attempts) : store.commitTurn(attempts));
 	}
 
-	/** It stays in the inbox, unread, for whoever reads that by other means. */
-	#giveUp(message: MailMessage): void {
+	/** Parks a message. It stays unread in the inbox, where other tools can read it. */
+	#park(message: MailMessage): void {
 		const {identity, log, counters, notify} = this.#options;
 		const {id, from} = message;
 		counters.parked++;
-		const warning = `A message of ${JSON.stringify(from.slice(0, 100))} made every turn of ${identity} fail, and is not tried any more. It stays unread: atm_read shows it.`;
+		const warning = `Every turn of ${identity} with a message from ${JSON.stringify(from.slice(0, 100))} failed, so the message is no longer retried. It stays unread. Use atm_read to read it.`;
 		log.warn('mail.parked', warning, {identity, message_id: id});
 		notify({type: 'mail_parked', identity, messages: [message], unread: this.#unread});
 	}
@@ -201,13 +206,18 @@ export class DeliveryWorker {
 			notify({type: 'mail', identity, messages: newMessages, unread: unread.length});
 	}
 
-	/** What goes wrong is told once, until the inbox has been read again, and tried again at the next look. */
+	/**
+	 * Queues a file operation. An error is reported once until the inbox is read successfully, and the next
+	 * poll retries.
+	 */
 	#enqueue(work: () => Promise<void>): void {
 		const {log, identity} = this.#options;
 		this.#fileWork = this.#fileWork.then(work).catch(error => {
 			if (this.#hasWarned) return;
 			this.#hasWarned = true;
-			log.warn('mail.trouble', `Mail of ${identity} waits: ${(error as Error).message}`, {identity});
+			log.warn('mail.trouble', `Delivery of mail to ${identity} is delayed: ${(error as Error).message}`, {
+				identity,
+			});
 		});
 	}
 }

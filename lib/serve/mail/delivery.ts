@@ -1,41 +1,43 @@
 import type {MailMessage} from './types.js';
 
-/** What came of a message that did not get through: how often it was tried, and when it may be next. */
+/** The failed attempts to deliver a message, and the earliest time of the next one. */
 export type DeliveryAttempts = {readonly tries: number; readonly notBefore: number};
 
-/** What is known of the mail of one session. Never changed in place. */
+/** The delivery state of one session. Immutable. */
 export type DeliveryState = {
-	/** Messages that were tried, by their ids. Those with no try are known to be here for the second time. */
+	/**
+	 * Attempts by message id. An entry with 0 tries marks a message that a previous process may have delivered.
+	 */
 	readonly attempts: ReadonlyMap<string, DeliveryAttempts>;
-	/** Turns of mail since the client has last said something to the session. */
+	/** The number of mail turns since the last turn of the client. */
 	readonly streak: number;
-	/** When the last of them ended. */
+	/** When the last mail turn ended. */
 	readonly lastTurn: number;
 };
 
 export type DeliveryRules = {
 	readonly identity: string;
 	readonly team: string;
-	/** Who may have the session closed. */
+	/** The team member whose shutdown requests close the session. */
 	readonly lead: string | undefined;
-	/** Since when the session is there: what was asked of another one before is not asked of it. */
+	/** When the session was opened. Earlier shutdown requests were for another session and are ignored. */
 	readonly since: number;
 	readonly maxMessages: number;
 	readonly maxStreak: number;
-	/** After so long without a turn of mail a new streak may begin. */
+	/** The time without a mail turn after which a new streak may start. */
 	readonly quietMs: number;
-	/** The wait after the first failure; each one after that is longer. */
+	/** The delay after the first failure. It grows with each further failure. */
 	readonly backOffMs: number;
 };
 
-/** What is to be done about the mail of a session that has nothing else to do. */
+/** The next action for the mail of an idle session. */
 type DeliveryDecision = {
-	/** Messages that are of no use to a model: they are read, and that is all. */
+	/** Messages without use for a model. They are only marked as read. */
 	readonly notices: readonly MailMessage[];
 	readonly next:
-		| {readonly type: 'turn'; readonly letters: readonly MailMessage[]}
+		| {readonly type: 'turn'; readonly messages: readonly MailMessage[]}
 		| {readonly type: 'close'; readonly request: MailMessage}
-		/** There is something, but not yet. */
+		/** There is mail, but its delivery has to wait. */
 		| {readonly type: 'wait'; readonly until: number; readonly reason: 'streak' | 'failures'}
 		| {readonly type: 'nothing'};
 };
@@ -43,8 +45,8 @@ type DeliveryDecision = {
 export const MAX_ATTEMPTS = 5;
 const MAX_BACK_OFF_MS = 300_000;
 const BACK_OFF_FACTOR = 3;
-/** Trials that are remembered; more than any inbox has of mail that fails. */
-const MAX_REMEMBERED = 1000;
+/** Limit on stored attempts. The oldest are evicted. */
+const MAX_STORED_ATTEMPTS = 1000;
 
 export const initialDeliveryState: DeliveryState = {attempts: new Map(), streak: 0, lastTurn: 0};
 
@@ -52,8 +54,8 @@ export const hasExhaustedAttempts = ({attempts}: DeliveryState, {id}: MailMessag
 	(attempts.get(id)?.tries ?? 0) >= MAX_ATTEMPTS;
 
 /**
- * Which of the unread messages go into the next turn, in which order. Those of one sender never overtake each other; beyond
- * that, who has something urgent comes first.
+ * Selects and orders the unread messages of the next turn. Messages of one sender keep their order.
+ * Otherwise, senders with an urgent message come first.
  */
 export function nextDelivery(
 	unread: readonly MailMessage[],
@@ -78,7 +80,7 @@ export function nextDelivery(
 	const quietUntil = state.lastTurn + rules.quietMs;
 	if (state.streak >= rules.maxStreak && now < quietUntil)
 		return {notices, next: {type: 'wait', until: quietUntil, reason: 'streak'}};
-	return {notices, next: {type: 'turn', letters: messages}};
+	return {notices, next: {type: 'turn', messages}};
 }
 
 const NO_DELIVERY = {type: 'nothing'} as const;
@@ -86,13 +88,18 @@ const NO_DELIVERY = {type: 'nothing'} as const;
 const isShutdownRequest = ({type, from, sourceTeam}: MailMessage, {lead, team}: DeliveryRules): boolean =>
 	type === 'shutdown_request' && from === lead && (sourceTeam ?? team) === team;
 
-/** Whoever writes to themselves is not to be kept busy by that for ever: such mail waits for that of others. */
+/**
+ * Whether the agent sent the message to itself. Such mail waits for mail of others, to prevent endless loops.
+ */
 const isFromSelf = ({from, sourceTeam}: MailMessage, {identity, team}: DeliveryRules): boolean =>
 	from === identity && (sourceTeam ?? team) === team;
 
 const senderOf = ({from, sourceTeam = ''}: MailMessage): string => `${from}@${sourceTeam}`;
 
-/** Whether a message does not have to wait, be it for its own next try or for one of the same sender before it. */
+/**
+ * Returns a predicate for messages that wait neither for their own retry nor for an earlier message of the
+ * same sender.
+ */
 function readyAmong(mail: readonly MailMessage[], {attempts}: DeliveryState, now: number) {
 	const blockedSenders = new Set<string>();
 	const ready = new Set<MailMessage>();
@@ -104,7 +111,7 @@ function readyAmong(mail: readonly MailMessage[], {attempts}: DeliveryState, now
 	return (message: MailMessage): boolean => ready.has(message);
 }
 
-/** All up to the last urgent message of its sender, and then the rest. */
+/** Moves each message up to the last urgent one of its sender to the front. */
 function urgentFirst(mail: readonly MailMessage[]): MailMessage[] {
 	const lastUrgent = new Map<string, number>();
 	for (const [at, message] of mail.entries()) if (message.isUrgent) lastUrgent.set(senderOf(message), at);
@@ -113,7 +120,10 @@ function urgentFirst(mail: readonly MailMessage[]): MailMessage[] {
 	return [...mail.filter(isFirst), ...mail.filter((message, at) => !isFirst(message, at))];
 }
 
-/** What has failed before is tried alone, so that nothing else fails with it. */
+/**
+ * Selects the messages of a turn. A message that has failed is retried alone, so that no other message fails
+ * with it.
+ */
 function selectBatch(
 	ready: readonly MailMessage[],
 	state: DeliveryState,
@@ -124,7 +134,7 @@ function selectBatch(
 	const blockedSenders = new Set(ready.filter(message => hasFailed(state, message)).map(senderOf));
 	const candidates = ready.filter(message => !blockedSenders.has(senderOf(message)));
 	const others = candidates.filter(message => !isFromSelf(message, rules)).slice(0, rules.maxMessages);
-	// Own mail has the room that is left.
+	// Mail from the agent itself gets the remaining places.
 	const own = candidates
 		.filter(message => isFromSelf(message, rules))
 		.slice(0, rules.maxMessages - others.length);
@@ -135,7 +145,7 @@ function selectBatch(
 const hasFailed = ({attempts}: DeliveryState, {id}: MailMessage): boolean =>
 	(attempts.get(id)?.tries ?? 0) > 0;
 
-/** A turn with these messages came to its end, however that was. */
+/** Returns the state after a turn that delivered these messages, whatever its result. */
 export const markDelivered = (
 	state: DeliveryState,
 	ids: readonly string[],
@@ -146,7 +156,7 @@ export const markDelivered = (
 	attempts: new Map([...state.attempts].filter(([id]) => !ids.includes(id))),
 });
 
-/** A turn with these messages failed, and they are to come once more. */
+/** Returns the state after a failed turn. Its messages are retried after a delay. */
 export function markFailed(
 	state: DeliveryState,
 	ids: readonly string[],
@@ -160,7 +170,7 @@ export function markFailed(
 		attempts.delete(id);
 		attempts.set(id, {tries, notBefore: now + wait});
 	}
-	const recent = [...attempts].slice(-MAX_REMEMBERED);
+	const recent = [...attempts].slice(-MAX_STORED_ATTEMPTS);
 	return {...withTurn(state, rules, now), attempts: new Map(recent)};
 }
 
@@ -170,14 +180,13 @@ const withTurn = (state: DeliveryState, {quietMs}: DeliveryRules, now: number): 
 	lastTurn: now,
 });
 
-/** Whether these had been given to the session before, as far as anybody knows. */
+/** Whether the message may have been delivered before. */
 export const isRedelivery = ({attempts}: DeliveryState, {id}: MailMessage): boolean => attempts.has(id);
 
-/** The client has said something: mail may come anew. */
 export const resetStreak = (state: DeliveryState): DeliveryState =>
 	state.streak === 0 ? state : {...state, streak: 0};
 
-/** Forgets what is no longer unread. */
+/** Drops the attempts of messages that are no longer unread. */
 export function pruneAttempts(state: DeliveryState, unread: readonly MailMessage[]): DeliveryState {
 	const ids = new Set(unread.map(({id}) => id));
 	const attempts = new Map([...state.attempts].filter(([id]) => ids.has(id)));

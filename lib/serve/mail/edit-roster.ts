@@ -5,15 +5,16 @@ import {memberRange} from '../../wire/member.js';
 import {parseRoster} from './roster.js';
 
 const INDENT = '  ';
-/** Members of a roster that is changed; a roster with more is left as it is. */
+/** Limit on members. A roster with more is not changed. */
 export const MAX_MEMBERS = 10_000;
 
-/** An entry of a roster: what it says, and as it stands there. */
+/** An entry of a roster: its parsed record and its exact text. */
 export type RosterEntry = {readonly record: JsonObject; readonly text: string};
 
 /**
- * The roster with other members, which are texts of before or new records; undefined where they are the same. All else
- * stays as it is, byte for byte. `path` is the file, for errors.
+ * Replaces the members of a roster. `change` returns existing entries, which keep their exact text, and new
+ * records. All other bytes stay unchanged. Returns undefined if no member changes. `path` is for error
+ * messages.
  */
 export function replaceMembers(
 	bytes: Buffer,
@@ -50,7 +51,7 @@ const formatRecord = (record: unknown): string =>
 const tooManyMembersError = (path: string): BridgeError =>
 	new BridgeError(
 		'ERR_MAIL_UNREADABLE',
-		`${path} has more than ${MAX_MEMBERS} members. It is left as it is.`,
-		'Remove members that are gone.',
+		`${path} has more than ${MAX_MEMBERS} members. The file was left unchanged.`,
+		'Remove members that no longer exist.',
 		{path},
 	);

@@ -7,23 +7,30 @@ import {runExclusive} from '../../util/run-exclusive.js';
 import {acquireFlock} from './flock.js';
 
 /**
- * What is done under a lock takes milliseconds; whoever takes this long has been stopped. It is longer than it takes to know
- * the dead from the living, so that nobody gives up just before a lock is free.
+ * Time limit for acquiring a lock. Locked operations take milliseconds, so a longer wait means that the
+ * holder was suspended. The limit exceeds `STALE_MS`, so that a stale lock is removed before the wait fails.
  */
 const LOCK_TIMEOUT_MS = 15_000;
-/** A folder that nobody touches for so long was left by somebody dead: everybody who locks this way goes by that. */
+/**
+ * Age after which a lock folder that was not touched is stale. All programs that use such locks share this
+ * convention.
+ */
 const STALE_MS = 10_000;
 const TOUCH_MS = 2000;
-/** Others try ten times within 0.65 s and then drop their mail, so nobody here may be quicker than they are. */
+/**
+ * Interval of attempts. Other programs drop their mail after ten attempts within 0.65 s, so bridge must not
+ * starve them.
+ */
 const POLL_MS = 10;
 
 /**
- * Does something while nobody else writes to this file: nobody in this process, no Claude Code (which makes a folder
- * `NAME.json.lock`), no ATM 1.x (a file of that name), and no ATM 0.x (`flock` on `NAME.lock`, where it has left that file).
+ * Runs an action while holding all locks of a file. They exclude other operations of this process, Claude
+ * Code (a folder `NAME.json.lock`), ATM 1.x (a file of that name) and ATM 0.x (`flock` on `NAME.lock`, if
+ * that file exists).
  */
 export const withFileLock = <T>(path: string, action: () => Promise<T>): Promise<T> =>
 	runExclusive(path, async () => {
-		// The one that may take long is waited for first: who waits for the other one drops mail.
+		// The slower lock comes first: programs that wait for the lock folder drop mail soon.
 		const unlock = await acquireFlock(path.replace(/\.json$/, '.lock'), LOCK_TIMEOUT_MS);
 		try {
 			const release = await acquireLockFolder(`${path}.lock`);
@@ -52,7 +59,7 @@ async function acquireLockFolder(path: string): Promise<() => Promise<void>> {
 	return async () => {
 		clearInterval(timer);
 		const found = await lstat(path).catch(() => undefined);
-		// If it is another's by now, somebody took this process for dead.
+		// Another inode means that another program considered this lock stale and replaced it.
 		if (found?.ino === own.ino) await rmdir(path).catch(() => {});
 	};
 }
@@ -67,7 +74,7 @@ async function tryMakeFolder(path: string): Promise<boolean> {
 	}
 }
 
-/** Removes what the dead left. */
+/** Removes a lock of a process that has exited. Returns whether the lock is free. */
 async function removeIfStale(path: string): Promise<boolean> {
 	const found = await lstat(path).catch(() => undefined);
 	if (!found) return true;
@@ -88,13 +95,13 @@ async function removeIfStale(path: string): Promise<boolean> {
 		))
 	)
 		return false;
-	// Somebody else may have removed it meanwhile, and made their own.
+	// In the meantime, another program may have removed the stale lock and created its own.
 	const isSameEntry = (await lstat(aside).catch(() => undefined))?.ino === found.ino;
 	await (isSameEntry ? rmdir(aside) : rename(aside, path)).catch(() => {});
 	return isSameEntry;
 }
 
-/** Whether the file names a process, and there is none of this number. */
+/** Whether the file contains a process id and no process with this id exists. */
 async function isOfDeadProcess(path: string): Promise<boolean> {
 	const text = await readRegularTextFile(path, 4096).catch(() => undefined);
 	const pid = /\b\d{1,10}\b/.exec(text ?? '')?.[0];
@@ -104,7 +111,7 @@ async function isOfDeadProcess(path: string): Promise<boolean> {
 const lockTimeoutError = (path: string): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`Somebody has held the lock ${path} for ${LOCK_TIMEOUT_MS / 1000} s.`,
-		'If no other program writes mail there, remove it.',
+		`Another program has held the lock ${path} for ${LOCK_TIMEOUT_MS / 1000} s.`,
+		'If no other program writes mail there, remove the lock.',
 		{path},
 	);

@@ -2,17 +2,19 @@ import {lstat} from 'node:fs/promises';
 import {BridgeError} from '../../core/errors.js';
 import {startHelper} from '../../transports/process/child.js';
 
-/** What flock(1) says by its exit code when the time is over. */
+/** The exit code of flock(1) after a timeout. */
 const EXIT_TIMED_OUT = 1;
 
 /**
- * Takes the lock of the kind that ATM 0.x takes, with the help of flock(1), since Node has none. Where ATM has never left
- * its file, or there is no such program, nothing is taken: what is written is compared with what was read in any case.
+ * Acquires the kind of lock that ATM 0.x uses, with flock(1), since Node has no API for it. Acquires nothing
+ * if the lock file of ATM or the program does not exist. That is safe, because each write is compared with
+ * the content read before.
  */
 export async function acquireFlock(path: string, timeoutMs: number): Promise<() => void> {
 	const found = await lstat(path).catch(() => undefined);
 	if (!found?.isFile()) return () => {};
-	// It holds the lock from when it says something back until its input ends, also if this process is killed.
+	// The helper holds the lock from its first output until its stdin ends, which also happens if this process
+	// is killed.
 	const {firstOutput: first, stdin} = startHelper('flock', [
 		'-x',
 		'-w',
@@ -30,6 +32,6 @@ const flockTimeoutError = (path: string, ms: number): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
 		`Another program has held the lock ${path} for ${ms / 1000} s.`,
-		'Try again once it is done.',
+		'Try again when that program is done.',
 		{path},
 	);

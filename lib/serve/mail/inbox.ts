@@ -18,22 +18,20 @@ import {SharedFile} from './shared-file.js';
 import type {InboxContent, InboxFormat, MailMessage} from './types.js';
 
 const EMPTY: InboxContent = {messages: [], skipped: 0};
-/** A program that had read the inbox before, and locks otherwise, writes it back within this. */
+/** A program that read the inbox earlier and uses other locks writes it back within this time. */
 const VERIFY_DELAY_MS = 20;
 const MAX_APPENDS = 3;
 
-/** Who writes, and to whom. */
 type InboxDeliveryOptions = Omit<InboxRecordOptions, 'isLegacy'> & {
 	readonly format: InboxFormat;
-	/** Whether Claude Code runs the one who reads it. */
+	/** Whether the recipient runs in Claude Code. */
 	readonly isClaude: boolean;
 };
 
-/** The inbox of one agent. */
 export class MailInbox {
 	readonly #file: SharedFile;
 
-	/** `claude` is Claude Code's folder. Refuses names that cannot be part of a path. */
+	/** `claude` is the folder of Claude Code. Throws if a name cannot be part of a path. */
 	constructor(claude: string, {agent, team}: MailAddress) {
 		this.#file = new SharedFile(inboxPath(claude, team, agent), teamFolder(claude, team));
 	}
@@ -42,27 +40,27 @@ export class MailInbox {
 		return this.#file.path;
 	}
 
-	/** Changes whenever the file does; undefined where there is none. It costs one look at the folder. */
+	/** A value that changes whenever the file changes. Undefined if the file does not exist. */
 	stamp(): string | undefined {
 		return this.#file.stamp();
 	}
 
-	/** All that is in it; an inbox that nobody has made yet is empty. Throws where it cannot be understood. */
+	/** Reads all messages. A missing inbox is empty. Rejects if the inbox cannot be parsed. */
 	read(): Promise<InboxContent> {
 		return this.#file.read(bytes => (bytes === undefined ? EMPTY : parseInbox(bytes)));
 	}
 
-	/** What nobody has read, in the order of the file. */
+	/** The unread messages, in the order of the file. */
 	async unread(): Promise<MailMessage[]> {
 		return (await this.read()).messages.filter(({isRead}) => !isRead);
 	}
 
-	/** Resolves when all that this process is about to change in it is changed. */
+	/** Resolves when all queued changes of this process are written. */
 	settled(): Promise<void> {
 		return runExclusive(`changes of ${this.path}`, async () => {});
 	}
 
-	/** Makes an empty one where there is none. */
+	/** Creates an empty inbox if it does not exist. */
 	async create(): Promise<void> {
 		await makeFolder(dirname(this.path));
 		await writeFile(this.path, '[]', {flag: 'wx', mode: 0o600}).catch((error: NodeJS.ErrnoException) => {
@@ -70,7 +68,7 @@ export class MailInbox {
 		});
 	}
 
-	/** Writes a letter into it, in the form that its owner reads. Returns the message's id once it is there for good. */
+	/** Delivers a message in the format that the recipient reads. Resolves to its id when it is durable. */
 	async deliver(
 		message: OutgoingMessage,
 		{format, isClaude, ...rest}: InboxDeliveryOptions,
@@ -85,7 +83,7 @@ export class MailInbox {
 		);
 	}
 
-	/** Adds a message, which has to have an id. It is there for good when this resolves. */
+	/** Appends a message, which must have an id. Resolves when it is durable. */
 	async append(record: JsonObject): Promise<void> {
 		await this.#enqueue(() => this.#append(() => record));
 	}
@@ -107,24 +105,23 @@ export class MailInbox {
 		return id;
 	}
 
-	/** Marks messages as read. Those that are not there any more, or are read already, are left alone. */
+	/** Marks messages as read. Ignores ids of messages that no longer exist. */
 	markRead(ids: Iterable<string>): Promise<void> {
 		return this.#enqueue(() => this.#setRead(ids, true));
 	}
 
-	/** Marks them as not read. */
 	markUnread(ids: Iterable<string>): Promise<void> {
 		return this.#enqueue(() => this.#setRead(ids, false));
 	}
 
-	/** Who asks right after this whether all is settled has to wait for it, though the file is not even looked at yet. */
+	/** Queues a change. A call of `settled` directly afterwards waits for it. */
 	#enqueue<T>(action: () => Promise<T>): Promise<T> {
 		return runExclusive(`changes of ${this.path}`, action);
 	}
 
 	async #setRead(ids: Iterable<string>, isRead: boolean): Promise<void> {
-		const wanted = new Set(ids);
-		if (wanted.size === 0 || this.stamp() === undefined) return;
-		await this.#file.edit(bytes => bytes && setReadMarks(bytes, wanted, isRead));
+		const idSet = new Set(ids);
+		if (idSet.size === 0 || this.stamp() === undefined) return;
+		await this.#file.edit(bytes => bytes && setReadMarks(bytes, idSet, isRead));
 	}
 }

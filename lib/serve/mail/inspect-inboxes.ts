@@ -7,7 +7,7 @@ import {inboxFolder} from './paths.js';
 import {findTeam} from './roster.js';
 import type {InboxContent, MailMessage} from './types.js';
 
-/** An inbox as it can be seen from outside, without changing anything. */
+/** An inbox for read-only commands. */
 export type InboxView = {
 	readonly team: string;
 	readonly agent: string;
@@ -16,10 +16,10 @@ export type InboxView = {
 	readonly inbox: MailInbox;
 };
 
-/** What an inbox holds, or why that cannot be told. */
+/** The content of an inbox, or the reason why it cannot be read. */
 type InboxInspection = InboxContent & {readonly problem: string | undefined};
 
-/** The inboxes of a team: those of its members, and those that are left of others. */
+/** The inboxes of a team: those of its members, and leftover ones of former members. */
 export async function listInboxes(claude: string, team: string): Promise<InboxView[]> {
 	const foundTeam = await findTeam(claude, team).catch(() => undefined);
 	const members = new Set(foundTeam?.members.map(({name}) => name));
@@ -34,7 +34,7 @@ export async function listInboxes(claude: string, team: string): Promise<InboxVi
 	}));
 }
 
-/** Looks into an inbox. One that cannot be read is not an empty one. */
+/** Reads an inbox. Returns an error as `problem`, so that an unreadable inbox does not look empty. */
 export async function inspectInbox({inbox}: InboxView): Promise<InboxInspection> {
 	try {
 		return {...(await inbox.read()), problem: undefined};
@@ -44,7 +44,6 @@ export async function inspectInbox({inbox}: InboxView): Promise<InboxInspection>
 	}
 }
 
-/** A message for programs. */
 export const mailMessageToJson = ({team, agent}: InboxView, message: MailMessage): object => ({
 	team,
 	to: agent,
@@ -59,7 +58,7 @@ export const mailMessageToJson = ({team, agent}: InboxView, message: MailMessage
 	type: message.type ?? null,
 });
 
-/** A line about it, and its text below. Whatever is in it, it cannot do anything to a terminal. */
+/** Formats a message for a terminal. Control characters are escaped. */
 export function formatMailMessage({team, agent}: InboxView, message: MailMessage): string {
 	const {from, sourceTeam, timestamp, isRead, isUrgent, text} = message;
 	const sender = sourceTeam === undefined || sourceTeam === team ? from : `${from}@${sourceTeam}`;

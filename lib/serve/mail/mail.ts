@@ -10,38 +10,37 @@ import {readTeam} from './roster.js';
 import type {InboxFormat, MailTeam, TeamMember} from './types.js';
 
 type MailOptions = {
-	/** Claude Code's folder. */
+	/** The folder of Claude Code. */
 	readonly claude: string;
-	/** The team that addresses without one are of. */
+	/** The default team of addresses. */
 	readonly team: string;
 	readonly format: InboxFormat;
-	/** Other names of agents. */
+	/** Agent names by alias. */
 	readonly aliases?: ReadonlyMap<string, string>;
-	/** The aliases that are ignored if a member has the same name. */
+	/** Aliases that are ignored if a member has the same name. */
 	readonly weakAliases?: ReadonlySet<string>;
 	readonly now?: () => Date;
 };
 
-/** A message that was sent. */
 type SentMail = {readonly to: string; readonly id: string};
 
-/** What became of a message to all. */
+/** The results of a broadcast, by recipient. */
 type BroadcastResult = {
 	readonly team: string;
 	readonly sent: readonly SentMail[];
 	readonly failed: ReadonlyArray<{readonly to: string; readonly reason: string}>;
 };
 
-/** So many inboxes are written at once. */
+/** Limit on inboxes that are written concurrently. */
 const MAX_CONCURRENT = 8;
-/** So many names stand in a sentence. */
+/** Limit on names in an error message. */
 const MAX_LISTED = 50;
 
-/** The mail of the team that is configured. */
+/** The mail of the configured team. */
 export const createMail = ({claude, team, inboxFormat, aliases, weakAliases}: ServeConfig): Mail =>
 	new Mail({claude, team, format: inboxFormat, aliases, weakAliases});
 
-/** The mail of a team: its inboxes, and letters into them. */
+/** The mail of a team. Sends messages and opens inboxes. */
 export class Mail {
 	readonly #options: MailOptions;
 
@@ -53,12 +52,12 @@ export class Mail {
 		return this.#options.team;
 	}
 
-	/** Somebody's inbox, whether there is such a somebody or not. */
+	/** The inbox of an agent, which does not have to exist. */
 	inbox(agent: string, team: string = this.team): MailInbox {
 		return new MailInbox(this.#options.claude, {agent, team});
 	}
 
-	/** Sends a letter to `agent` or `agent@team`, who has to be on that team. */
+	/** Sends a message to `agent` or `agent@team`. The recipient must be a member of the team. */
 	async send(from: string, to: string, message: OutgoingMessage): Promise<SentMail> {
 		const checked = checkOutgoingMessage(message);
 		const address = parseMailAddress(to, this.team);
@@ -69,7 +68,7 @@ export class Mail {
 		return this.#deliver(from, team, member, checked);
 	}
 
-	/** Sends a letter to all of a team but the sender. */
+	/** Sends a message to all members of a team except the sender. */
 	async broadcast(from: string, message: OutgoingMessage, to: string = this.team): Promise<BroadcastResult> {
 		const checked = checkOutgoingMessage(message);
 		const team = await readTeam(this.#options.claude, checkName(to, 'team'));
@@ -119,7 +118,7 @@ export class Mail {
 	}
 }
 
-/** The member of this name. Names that differ only in case are the same identity. */
+/** Finds a member by name. Names that differ only in case are the same identity. */
 function findMember(agent: string, {members}: MailTeam): TeamMember | undefined {
 	const isSame = ({name}: TeamMember): boolean => name.toLowerCase() === agent.toLowerCase();
 	return members.find(({name}) => name === agent) ?? members.find(isSame);
@@ -137,8 +136,8 @@ function unknownMemberError(agent: string, {name, members}: MailTeam): BridgeErr
 			: `Its members are ${names.slice(0, MAX_LISTED).join(', ')}${more}`;
 	return new BridgeError(
 		'ERR_MAIL_ADDRESS',
-		`There is nobody called ${printable(shortened(agent))} on the team ${name}. ${memberList}.`,
-		`${didYouMean(agent, names)} Nothing was sent: nobody would read it.`.trim(),
+		`The team ${name} has no member ${printable(shortened(agent))}. ${memberList}.`,
+		`${didYouMean(agent, names)} Nothing was sent.`.trim(),
 		{recipient: agent, team: name, members: names.slice(0, MAX_LISTED).join(', ')},
 	);
 }
@@ -146,7 +145,7 @@ function unknownMemberError(agent: string, {name, members}: MailTeam): BridgeErr
 const noRecipientsError = (team: string): BridgeError =>
 	new BridgeError(
 		'ERR_MAIL_ADDRESS',
-		`There is nobody else on the team ${team}.`,
-		'Wait until somebody has joined, or name another team.',
+		`The team ${team} has no other members.`,
+		'Wait until another member joins, or specify another team.',
 		{team},
 	);

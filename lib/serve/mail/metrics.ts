@@ -5,36 +5,38 @@ import {sendHttpError} from '../../http/http-error.js';
 import {addressOf, listenHttp} from '../../http/server.js';
 import type {MailCounters} from './counters.js';
 
-/** What is told of mail. */
 export type MailMetricsSource = {readonly counters: MailCounters; pending(): Promise<number>};
 
 const helpTexts: {readonly [name in keyof MailCounters]: string} = {
-	turns: 'Turns that mail has started',
-	delivered: 'Messages that sessions have got',
-	redelivered: 'Messages among them that had been tried before',
-	parked: 'Messages that are not tried any more',
+	turns: 'Turns started by mail',
+	delivered: 'Messages delivered to sessions',
+	redelivered: 'Delivered messages with an earlier delivery attempt',
+	parked: 'Messages that failed too often and are no longer retried',
 	notices: 'Messages that were only marked as read',
 };
 
-/** The figures of mail for Prometheus, at `/metrics` of this port on the loopback interface. Returns the address. */
+/**
+ * Serves the mail metrics for Prometheus at `/metrics` of this port on the loopback interface. Returns the
+ * URL.
+ */
 export async function serveMailMetrics(source: MailMetricsSource, port: number, log: Log): Promise<string> {
 	const registry = createRegistry(source);
 	const guard = new Guard({hosts: [], origins: [], tokens: []});
 	const server = await listenHttp({
 		host: '127.0.0.1',
 		port,
-		addressRemedy: 'Use another one: metrics_port in the configuration.',
+		addressRemedy: 'Set another port with metrics_port in the configuration.',
 		onBug: error => logBug(log, error),
 		async handle(req, res) {
 			const httpError = guard.validate(req);
 			if (httpError) return sendHttpError(res, httpError);
-			if (req.url !== '/metrics') return sendHttpError(res, {status: 404, message: 'There is /metrics only'});
+			if (req.url !== '/metrics') return sendHttpError(res, {status: 404, message: 'Only /metrics exists'});
 			if (req.method !== 'GET')
-				return sendHttpError(res, {status: 405, message: 'GET only', headers: {allow: 'GET'}});
+				return sendHttpError(res, {status: 405, message: 'Only GET is supported', headers: {allow: 'GET'}});
 			res.writeHead(200, {'content-type': registry.contentType}).end(await registry.metrics());
 		},
 	});
-	// It ends with all else.
+	// The server does not keep the process running.
 	server.unref();
 	return `http://127.0.0.1:${addressOf(server).port}/metrics`;
 }
@@ -55,7 +57,7 @@ function createRegistry(source: MailMetricsSource): Registry {
 		});
 	new Gauge({
 		name: 'bridge_mail_pending',
-		help: 'Messages of active sessions that are not read',
+		help: 'Unread messages of active sessions',
 		registers,
 		async collect() {
 			this.set(await source.pending());

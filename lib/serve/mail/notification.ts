@@ -2,19 +2,22 @@ import type {JsonObject} from '../../util/json.js';
 import {printable, shortened} from '../../util/printable.js';
 import type {MailMessage} from './types.js';
 
-/** Something about mail that the client may want to know. */
+/** A mail event to report to the client. */
 export type MailNotification = {
 	readonly type: 'mail' | 'mail_parked';
 	readonly identity: string;
 	readonly messages: readonly MailMessage[];
-	/** How many messages of the inbox are not read, these included. */
+	/** The number of unread messages in the inbox, including these. */
 	readonly unread: number;
 };
 
-/** So many of the messages are named. */
+/** Limit on listed messages. */
 const MAX_LISTED = 10;
 
-/** The news as a message of MCP's log. It says who wrote, and never what: that is for whoever reads the mail. */
+/**
+ * Converts an event to the params of an MCP log notification. Contains the senders but never the texts of
+ * messages.
+ */
 export function mailLogParams(
 	{type, identity, messages, unread}: MailNotification,
 	codexId: string,

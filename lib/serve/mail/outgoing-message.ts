@@ -6,27 +6,26 @@ import {wellFormed} from '../../util/well-formed.js';
 import type {InboxFormat} from './types.js';
 import {ulid} from './ulid.js';
 
-/** What somebody wants to say. */
 export type OutgoingMessage = {
 	readonly text: string;
 	readonly summary?: string | undefined;
 	readonly isUrgent?: boolean | undefined;
 };
 
-/** What ATM takes. */
+/** The limit of ATM. */
 const MAX_BYTES = 2 ** 20;
 const MAX_SUMMARY_LENGTH = 100;
 
-/** The letter, if it may be one: other programs cannot read an inbox any more with what this refuses. */
+/** Validates a message. Rejects content that would make the inbox unreadable for other programs. */
 export function checkOutgoingMessage({text, summary, isUrgent}: OutgoingMessage): OutgoingMessage {
 	if ([text, summary ?? ''].some(each => each.includes('\0')))
-		throw invalidMessageError('A message must not hold NUL characters.', 'Leave them out.');
+		throw invalidMessageError('A message must not contain NUL characters.', 'Remove them.');
 	const bytes = Buffer.byteLength(text) + Buffer.byteLength(summary ?? '');
 	if (bytes > MAX_BYTES)
 		throw new BridgeError(
 			'ERR_MESSAGE_TOO_LARGE',
-			`The message has ${bytes} bytes, and an inbox takes ${MAX_BYTES}.`,
-			'Put it into a file, and send where that is.',
+			`The message has ${bytes} bytes. The limit is ${MAX_BYTES}.`,
+			'Write the text to a file and send its path.',
 			{bytes, max_bytes: MAX_BYTES},
 		);
 	return {text: wellFormed(text), summary: summary === undefined ? undefined : wellFormed(summary), isUrgent};
@@ -36,11 +35,11 @@ export type InboxRecordOptions = {
 	readonly from: string;
 	readonly team: string;
 	readonly at: Date;
-	/** Whether ATM's old id stands among the top-level members, which Claude Code cannot bear. */
+	/** Whether to add the top-level `message_id` of older ATM versions, which Claude Code does not accept. */
 	readonly isLegacy: boolean;
 };
 
-/** A letter as it is written into an inbox. */
+/** Creates the inbox entry of a message. */
 export function createInboxRecord(
 	{text, summary, isUrgent}: OutgoingMessage,
 	{from, team, at, isLegacy}: InboxRecordOptions,
@@ -57,7 +56,7 @@ export function createInboxRecord(
 	};
 }
 
-/** Whether the recipient is to get ATM's old id. */
+/** Whether a message for this recipient needs the top-level `message_id`. */
 export function usesLegacyFormat(
 	format: InboxFormat,
 	isClaude: boolean,
@@ -67,13 +66,12 @@ export function usesLegacyFormat(
 	return !isClaude && !records.some(isWithoutLegacyId);
 }
 
-/** Whether an entry was written by somebody who does without it. */
+/** Whether an entry was written by a program that does not use the top-level `message_id`. */
 const isWithoutLegacyId = (record: unknown): boolean =>
 	isObject(record) &&
 	record.message_id === undefined &&
 	(record.msgV !== undefined || isObject(objectOf(record.metadata).atm));
 
-/** The first words. */
 function summarize(text: string): string {
 	const line = text.trim().replace(/\s+/g, ' ');
 	const first = firstCodePoints(line, MAX_SUMMARY_LENGTH);

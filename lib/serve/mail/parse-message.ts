@@ -2,21 +2,21 @@ import {createHash} from 'node:crypto';
 import {isObject, type JsonObject, objectOf} from '../../util/json.js';
 import type {MailMessage} from './types.js';
 
-/** An id of somebody else's that is taken for one. */
+/** Limit on the length of ids. Longer ids are ignored. */
 const MAX_ID = 200;
-/** No program writes mail to another that is longer; whatever is longer is for people. */
+/** Limit on the length of structured messages. Longer texts are treated as plain text. */
 const MAX_TYPED_LENGTH = 64 * 1024;
 
-/** Makes messages of an inbox's entries, each with an id that no other has. */
+/** Parses the entries of an inbox into messages with unique ids. */
 export class MessageParser {
-	/** What has an id already: from whom and what. */
+	/** Assigned ids, each with the fingerprint of its message. */
 	readonly #fingerprints = new Map<string, string>();
-	/** The first number to try for an id that is wanted again. Numbers from 1 to before it are in use. */
+	/** The next suffix to try for an id that is already in use. All lower suffixes are in use. */
 	readonly #nextSuffixes = new Map<string, number>();
-	/** The ids with a number below that, by the id that is wanted and the message. */
+	/** Ids with a lower suffix, by requested id and message fingerprint. */
 	readonly #assignedIds = new Map<string, string>();
 
-	/** The message; undefined for what is none. */
+	/** Parses an entry. Returns undefined if it is not a message. */
 	parse(record: unknown): MailMessage | undefined {
 		if (!isObject(record)) return;
 		const {from, timestamp, summary} = record;
@@ -38,7 +38,10 @@ export class MessageParser {
 		};
 	}
 
-	/** The same message written twice keeps its id; another one under the same id gets one of its own. */
+	/**
+	 * Returns the id of a message. Copies of a message share an id; a different message with the same id gets a
+	 * suffix.
+	 */
 	#idOf(record: JsonObject, from: string, time: string, text: string): string {
 		const existingId = writtenId(record);
 		const digest = fingerprint(from, time, text);
@@ -47,7 +50,10 @@ export class MessageParser {
 		return assigned ?? this.#uniqueId(wanted, digest, existingId !== undefined);
 	}
 
-	/** The first id that is free or, if `isShared`, belongs to the same message. No number is tried twice for the same id. */
+	/**
+	 * Returns the first id that is unused or, if `isShared`, belongs to the same message. Tries each suffix at
+	 * most once.
+	 */
 	#uniqueId(wanted: string, digest: string, isShared: boolean): string {
 		for (let count = this.#nextSuffixes.get(wanted) ?? 1; ; count++) {
 			const id = count === 1 ? wanted : `${wanted}~${count}`;
@@ -65,7 +71,7 @@ export class MessageParser {
 
 const atmMetadata = (record: JsonObject): JsonObject => objectOf(objectOf(record.metadata).atm);
 
-/** The id that its writer gave it, of whichever time. */
+/** The id that the sender assigned. Its key depends on the version of the sender's program. */
 function writtenId(record: JsonObject): string | undefined {
 	const candidates = [record.message_id, atmMetadata(record).messageId, record.msg_id];
 	return candidates.find(
@@ -78,13 +84,13 @@ const fingerprint = (...parts: readonly string[]): string =>
 
 const asString = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** What kind of mail from program to program it is. */
+/** The `type` of a structured message, which is JSON text. */
 function messageType(text: string): string | undefined {
 	if (!text.trimStart().startsWith('{') || text.length > MAX_TYPED_LENGTH) return;
 	try {
 		return asString(objectOf(JSON.parse(text)).type);
 	} catch {
-		// It is somebody's text that begins with a brace.
+		// Plain text that begins with a brace.
 		return;
 	}
 }

@@ -1,10 +1,11 @@
 import {join} from 'node:path';
 import {checkName} from '../names.js';
 
-/** Where Claude Code has its teams. */
 export const teamsFolder = (claudeFolder: string): string => join(claudeFolder, 'teams');
 
-/** A team's folder. Names are checked here once more: whatever is wrong with one would lead elsewhere. */
+/**
+ * The folder of a team. Checks the name again, since an invalid one could point outside of the teams folder.
+ */
 export const teamFolder = (claudeFolder: string, team: string): string =>
 	join(teamsFolder(claudeFolder), checkName(team, 'team'));
 

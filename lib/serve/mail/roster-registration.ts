@@ -13,7 +13,7 @@ import {inboxFolder, teamFolder} from './paths.js';
 import {findTeam, parseMembers, parseRoster, rosterFile, skippedEntriesWarning} from './roster.js';
 import type {MailTeam, TeamMember} from './types.js';
 
-/** Somebody who joins a team. */
+/** A Codex session that joins a team. */
 type JoiningSession = {
 	readonly identity: string;
 	readonly codexId: string;
@@ -22,31 +22,31 @@ type JoiningSession = {
 };
 
 type RosterRegistrationOptions = {
-	/** Claude Code's folder. */
+	/** The folder of Claude Code. */
 	readonly claude: string;
 	readonly team: string;
 	readonly log: Log;
 	readonly now?: () => Date;
 };
 
-/** Identities whose entries are known to be there; those of others are looked for again. */
-const MAX_REMEMBERED = 1000;
+/** Limit on stored identities. The oldest is evicted. */
+const MAX_IDENTITIES = 1000;
 
 /**
- * The entries of this process on the roster of its team. Others' are never touched.
+ * Maintains the entries of this process on the roster of its team. Other entries are never changed.
  *
- * `isActive` is false from the beginning to the end: it means busy, and Claude Code refuses to take down a team with a
- * member that is, also when whoever said so is dead.
+ * `isActive` is always false. It means busy, and Claude Code cannot delete a team with a busy member, even if
+ * the process of that member has exited.
  */
 export class RosterRegistration {
 	readonly #options: RosterRegistrationOptions;
 	readonly #claude: string;
 	readonly #team: string;
-	/** What roster and inbox looked like when somebody was last found to be there, or that there is no team. */
-	readonly #verifiedStamps = new BoundedMap<string, string>(MAX_REMEMBERED);
-	/** The marks of other processes that have entries for identities of this one, as far as they were reported. */
-	readonly #reportedConflicts = new BoundedMap<string, string>(MAX_REMEMBERED);
-	/** Whether entries that are ignored were reported. */
+	/** The stamps of roster and inbox at the last successful check, by identity. */
+	readonly #verifiedStamps = new BoundedMap<string, string>(MAX_IDENTITIES);
+	/** Reported conflicts: the mark of the other process, by identity. */
+	readonly #reportedConflicts = new BoundedMap<string, string>(MAX_IDENTITIES);
+	/** Whether ignored entries were reported. */
 	#hasWarned = false;
 
 	constructor(options: RosterRegistrationOptions) {
@@ -55,7 +55,7 @@ export class RosterRegistration {
 		this.#team = options.team;
 	}
 
-	/** Removes what bridges that are dead have left: entries, and files that they were about to write. */
+	/** Removes entries and temporary files of bridge processes that have exited. */
 	sweep(): Promise<void> {
 		return this.#warnOnError(async () => {
 			for (const folder of [teamFolder, inboxFolder])
@@ -67,8 +67,9 @@ export class RosterRegistration {
 	}
 
 	/**
-	 * Puts somebody on the roster, with an inbox, if there is such a team. Refused if somebody else has the name; a roster
-	 * that cannot be written keeps nobody from working. Where nothing has changed since, that costs a look at two files.
+	 * Adds a session to the roster and creates its inbox, if the team exists. Rejects if another member has the
+	 * name. If the roster cannot be written, logs a warning and the session works without it. Costs two `stat`
+	 * calls if the files have not changed.
 	 */
 	async join(session: JoiningSession): Promise<void> {
 		const {identity} = session;
@@ -92,7 +93,7 @@ export class RosterRegistration {
 		});
 	}
 
-	/** Takes somebody off it that was put there by this process. The inbox stays: there may be mail in it. */
+	/** Removes the entry of this process for an identity. Keeps the inbox, which may contain mail. */
 	leave(identity: string): Promise<void> {
 		this.#verifiedStamps.delete(identity);
 		return this.#warnOnError(async () => {
@@ -121,7 +122,7 @@ export class RosterRegistration {
 		} catch (error) {
 			if (error instanceof ToolError) throw error;
 			const reason = error instanceof BridgeError ? error.sentence : (error as Error).message;
-			const warning = `The members of the team ${this.#team} could not be brought up to date: ${reason}`;
+			const warning = `The roster of the team ${this.#team} could not be updated: ${reason}`;
 			this.#options.log.warn('mail.roster', warning, {team: this.#team});
 		}
 	}
@@ -159,7 +160,7 @@ export class RosterRegistration {
 			bridgeToken: hashSessionToken(sessionToken(codexId)),
 		};
 		if (!existing) return [...entries, record];
-		// Who was put there by hand stays as it is.
+		// Entries that bridge did not write stay unchanged.
 		return entries.map(entry =>
 			entry.record.name === identity && entry.record.bridgeProcess !== undefined
 				? {...entry.record, ...record, joinedAt: entry.record.joinedAt}
@@ -167,11 +168,14 @@ export class RosterRegistration {
 		);
 	}
 
-	/** Two repositories without a team may use the same identity when the team is created. */
+	/**
+	 * Reports that another process has the entry. Two repositories may already use the same identity when the
+	 * team is created.
+	 */
 	#warnOfConflict(identity: string, mark: string): void {
 		if (this.#reportedConflicts.get(identity) === mark) return;
 		this.#reportedConflicts.set(identity, mark);
-		const warning = `The entry of ${identity} on the roster of the team ${this.#team} belongs to another bridge serve (process ${pidOfIdentity(mark)}), and is not replaced. Close one of the two sessions, or use another identity.`;
+		const warning = `The entry of ${identity} on the roster of the team ${this.#team} belongs to another bridge serve (process ${pidOfIdentity(mark)}) and was not replaced. Close one of the two sessions, or use another identity.`;
 		this.#options.log.warn('mail.roster.taken', warning, {identity, team: this.#team});
 	}
 
@@ -192,7 +196,9 @@ export class RosterRegistration {
 
 const isOfDeadProcess = (mark: unknown): boolean => typeof mark === 'string' && livenessOf(mark) === 'dead';
 
-/** Whether mail for this name is somebody's who is there, or may come back. An idle teammate is not busy, but there. */
+/**
+ * Whether another agent reads the mail for this name. An idle teammate in Claude Code also reads its mail.
+ */
 const isTakenByOther = ({name, mark, isClaude, isActive}: TeamMember, identity: string): boolean =>
 	name !== identity || (mark === undefined && (isClaude || isActive));
 
@@ -200,7 +206,7 @@ const nameTakenError = ({name, isLead, isClaude}: TeamMember, team: string): Too
 	const ownerText = isLead ? 'the lead' : isClaude ? 'a teammate in Claude Code' : 'another agent';
 	return new ToolError(
 		'identity_conflict',
-		`The name ${name} belongs to ${ownerText} of the team ${team}, so mail would reach the wrong one. Name another identity.`,
+		`The name ${name} belongs to ${ownerText} of the team ${team}, so mail could reach the wrong agent. Use another identity.`,
 		{identity: name, team},
 	);
 };

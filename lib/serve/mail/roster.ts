@@ -7,11 +7,10 @@ import {rosterPath, teamFolder, teamsFolder} from './paths.js';
 import {SharedFile} from './shared-file.js';
 import type {MailTeam, TeamMember} from './types.js';
 
-/** The file with a team's members. */
 export const rosterFile = (claude: string, team: string): SharedFile =>
 	new SharedFile(rosterPath(claude, team), teamFolder(claude, team));
 
-/** Who is on a team; undefined where there is no such team. */
+/** Reads a team. Resolves to undefined if it does not exist. */
 export async function findTeam(claude: string, name: string): Promise<MailTeam | undefined> {
 	return rosterFile(claude, name).read(bytes => bytes && parseTeam(name, parseRoster(bytes)));
 }
@@ -21,13 +20,13 @@ function parseTeam(name: string, roster: JsonObject): MailTeam {
 	return {name, members, skipped: listOf(roster.members).length - members.length};
 }
 
-/** A sentence about entries that are ignored; undefined if there are none. */
+/** A warning about ignored entries, or undefined if there are none. */
 export const skippedEntriesWarning = (claude: string, {name, skipped}: MailTeam): string | undefined =>
 	skipped === 0
 		? undefined
-		: `${rosterPath(claude, name)} has ${skipped} ${skipped === 1 ? 'entry' : 'entries'} without a valid name in its members, ignored here. Correct or remove ${skipped === 1 ? 'it' : 'them'}.`;
+		: `${rosterPath(claude, name)} has ${skipped} ${skipped === 1 ? 'entry' : 'entries'} without a valid name in its members. bridge ignores ${skipped === 1 ? 'it' : 'them'}. Correct or remove ${skipped === 1 ? 'it' : 'them'}.`;
 
-/** The same, but a team that is not there is an error which names those that are. */
+/** Reads a team. Rejects if it does not exist, with the existing teams in the error. */
 export async function readTeam(claude: string, name: string): Promise<MailTeam> {
 	const team = await findTeam(claude, name);
 	if (team) return team;
@@ -35,7 +34,7 @@ export async function readTeam(claude: string, name: string): Promise<MailTeam> 
 	const [teamList, remedy] =
 		names.length === 0
 			? ['That folder has no teams.', 'Create the team in Claude Code first.']
-			: [`There are ${names.join(', ')}.`, 'Name one of them, or create the team in Claude Code first.'];
+			: [`Existing teams: ${names.join(', ')}.`, 'Use one of them, or create the team in Claude Code first.'];
 	throw new BridgeError(
 		'ERR_MAIL_ADDRESS',
 		`There is no team ${name} in ${teamsFolder(claude)}. ${teamList}`,
@@ -44,7 +43,6 @@ export async function readTeam(claude: string, name: string): Promise<MailTeam> 
 	);
 }
 
-/** The teams that there are. */
 export async function listTeamNames(claude: string): Promise<string[]> {
 	const items = await readdir(teamsFolder(claude), {withFileTypes: true}).catch(() => []);
 	return items
@@ -53,20 +51,19 @@ export async function listTeamNames(claude: string): Promise<string[]> {
 		.sort();
 }
 
-/** The roster as it stands in its file. */
 export function parseRoster(bytes: Buffer): JsonObject {
 	let roster: unknown;
 	try {
 		roster = JSON.parse(bytes.toString());
 	} catch {
-		throw new IncompleteFileError(bytes.length === 0 ? 'it is empty' : 'it is no JSON');
+		throw new IncompleteFileError(bytes.length === 0 ? 'it is empty' : 'it is not valid JSON');
 	}
 	if (!isObject(roster) || !Array.isArray(roster.members))
-		throw new IncompleteFileError('it has no list of members');
+		throw new IncompleteFileError('its members are not a JSON array');
 	return roster;
 }
 
-/** Its members. A name that could not be an inbox's is nobody's. */
+/** The members of a roster. Entries whose name could not be the name of an inbox are ignored. */
 export const parseMembers = ({members, leadAgentId}: JsonObject): TeamMember[] =>
 	listOf(members)
 		.filter(isObject)

@@ -26,22 +26,21 @@ import type {MailMessage} from './types.js';
 type MailSchedulerOptions = {
 	readonly sessions: CodexSessions;
 	readonly runner: TurnRunner;
-	readonly admissions: SessionRouter;
-	readonly journal: AuditLog;
+	readonly sessionRouter: SessionRouter;
+	readonly auditLog: AuditLog;
 	readonly mail: Mail;
 	readonly log: Log;
-	/** Whether bridge is about to end. */
 	readonly isShuttingDown: () => boolean;
 };
 
-/** What the client is told of mail. */
+/** Sends a log notification to the client. */
 type NotifyClient = (params: ReturnType<typeof mailLogParams>) => void;
 
-/** Brings the sessions their mail: after each turn, and every few seconds while they have nothing to do. */
+/** Delivers mail to sessions: after each turn, and every few seconds while a session is idle. */
 export class MailScheduler {
 	readonly counters: MailCounters = createMailCounters();
 	readonly #options: MailSchedulerOptions;
-	/** Of sessions that are active, and of others until all is written that is to be known of their mail. */
+	/** The workers of active sessions, and of closed ones until their state is written. */
 	readonly #workers = new Map<CodexSession, DeliveryWorker>();
 	#notifyClient: NotifyClient = () => {};
 	#timer: NodeJS.Timeout | undefined;
@@ -52,12 +51,14 @@ export class MailScheduler {
 		options.runner.onTurnEnded = ({session, turn}) => this.#onTurnEnded(session, turn.source);
 	}
 
-	/** Says how the client is told. */
+	/** Sets the function that notifies the client. */
 	attach(notify: NotifyClient): void {
 		this.#notifyClient = notify;
 	}
 
-	/** Begins to look for mail. What another process had under way when it ended is unread again. */
+	/**
+	 * Starts polling. Marks messages as unread whose delivery was in progress when an earlier process ended.
+	 */
 	async start(): Promise<void> {
 		this.#schedulePoll();
 		const {sessions, mail, log} = this.#options;
@@ -66,18 +67,20 @@ export class MailScheduler {
 		for (const {name} of found.filter(item => item.isDirectory() && isSafeName(item.name))) {
 			if (sessions.findLive(name) || (await findIdentityOwner(folder, name))) continue;
 			await requeueInProgress(new DeliveryStateFile(folder, name), mail.inbox(name)).catch((error: Error) => {
-				log.warn('mail.trouble', `Mail of ${name} waits: ${error.message}`, {identity: name});
+				log.warn('mail.trouble', `Delivery of mail to ${name} is delayed: ${error.message}`, {
+					identity: name,
+				});
 			});
 		}
 	}
 
-	/** No more turns; all that is known is written when this resolves. */
+	/** Stops polling. Resolves when all state is written. */
 	async close(): Promise<void> {
 		clearTimeout(this.#timer);
 		await Promise.all([...this.#workers.values()].map(worker => worker.settled()));
 	}
 
-	/** How many messages of active sessions are not read. */
+	/** The number of unread messages of active sessions. */
 	async pending(): Promise<number> {
 		const counts = this.#options.sessions.live.map(session => this.#workerFor(session).pending());
 		return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
@@ -106,13 +109,13 @@ export class MailScheduler {
 		if (existing) return existing;
 		const {log, mail, sessions} = this.#options;
 		const {identity} = session;
-		const record = new DeliveryStateFile(sessions.registry.folder, identity);
+		const stateFile = new DeliveryStateFile(sessions.registry.folder, identity);
 		const worker = new DeliveryWorker({
 			identity,
 			log,
 			counters: this.counters,
 			now: Date.now,
-			store: new DeliveryStore({identity, inbox: mail.inbox(identity), record, log}),
+			store: new DeliveryStore({identity, inbox: mail.inbox(identity), stateFile, log}),
 			rules: () => this.#rulesFor(session),
 			isAutoMailEnabled: () => hasAutoMail(sessions.config, session.entry),
 			isIdle: () => session.isIdle && !this.#options.isShuttingDown(),
@@ -142,13 +145,13 @@ export class MailScheduler {
 	}
 
 	#startTurn(session: CodexSession, messages: readonly MailMessage[], observer: MailTurnObserver): void {
-		const {runner, admissions, sessions} = this.#options;
+		const {runner, sessionRouter, sessions} = this.#options;
 		const {team, maxMailMessageLength: maxLength, atmTools: hasTools} = sessions.config;
 		const prompt = mailPrompt(messages, {identity: session.identity, team, hasTools, maxLength});
-		const {arguments: args, acceptedCall: accepted} = admissions.prepareReply(session, prompt);
+		const {arguments: args, acceptedCall} = sessionRouter.prepareReply(session, prompt);
 		const turn = {id: `mail-${++this.#turns}`, source: 'mail'} as const;
 		runner.submit({
-			...accepted,
+			...acceptedCall,
 			...mailAuditFields(messages),
 			arguments: args,
 			tool: 'codex-reply',
@@ -159,27 +162,30 @@ export class MailScheduler {
 	}
 
 	#closeSession(session: CodexSession, request: MailMessage): void {
-		const {runner, journal, log, mail} = this.#options;
+		const {runner, auditLog, log, mail} = this.#options;
 		const {identity, codexId} = session;
 		const correlationId = randomUUID();
-		log.info('mail.shutdown', `${identity} is closed, since the lead asks for it.`, {
+		log.info('mail.shutdown', `Closing ${identity} at the request of the lead.`, {
 			identity,
 			codex_id: codexId,
 		});
-		journal.sessionClosed(correlationId, session, 'shutdown_request');
-		// Its end waits for the turns of the session, and is not waited for by its mail.
+		auditLog.sessionClosed(correlationId, session, 'shutdown_request');
+		// Not awaited: closing waits for the running turn, which may be a mail turn.
 		void runner.close(session).then(async ending => {
-			journal.sessionClosed(correlationId, session, ending);
+			auditLog.sessionClosed(correlationId, session, ending);
 			const text = shutdownApproval(request, identity, new Date());
 			await mail.send(identity, request.from, {text, summary: 'Shut down'}).catch((error: Error) => {
-				const warning = `${request.from} could not be told that ${identity} is closed: ${error.message}`;
+				const warning = `The reply to ${request.from} that ${identity} was closed could not be sent: ${error.message}`;
 				log.warn('mail.not_sent', warning, {identity});
 			});
 		});
 	}
 }
 
-/** What is stopped since its session ends is nobody's failure. */
+/**
+ * Converts the outcome of a turn. A turn that stopped because its session closes does not count as a failed
+ * delivery.
+ */
 function turnOutcome(outcome: TurnOutcome, {closing}: CodexSession): MailTurnOutcome {
 	if (outcome === 'completed' || outcome === 'gone') return outcome;
 	if (outcome === 'closed' || outcome === 'full' || outcome === 'cancelled' || closing !== undefined)

@@ -10,8 +10,8 @@ import {mailTextArgument} from './tool-arguments.js';
 import type {MailCaller, MailToolsOptions} from './tools.js';
 
 /**
- * Finds out whose mail a call to `bridge serve` is about. In the name of a session there is nothing to choose; who is none
- * has to name an identity, which must be one of this process's.
+ * Determines the identity whose mail a call to `bridge serve` uses. A call of a session always has the
+ * session's identity. Any other call must specify an identity of this process.
  */
 export const sessionCallerResolver =
 	(sessions: CodexSessions): MailToolsOptions['resolveCaller'] =>
@@ -30,7 +30,10 @@ export const sessionCallerResolver =
 		return {identity};
 	};
 
-/** The session that calls, or is called for. A thread that is none of ours is a client's own. */
+/**
+ * Finds the session that calls or that the arguments refer to. An unknown `threadId` in `_meta` belongs to
+ * the client itself.
+ */
 function findSession(
 	sessions: CodexSessions,
 	args: JsonObject,
@@ -41,7 +44,7 @@ function findSession(
 	const session = sessions.findLive(ref);
 	if (session) return session;
 	const {codex_id: codexId, identity} = sessions.requireEntry(ref);
-	const message = `The session ${codexId} (${identity}) is not active here, so nobody speaks for it.`;
+	const message = `The session ${codexId} (${identity}) is not active in this bridge serve, so its mail cannot be used here.`;
 	throw new ToolError('session_closed', message, {codex_id: codexId, identity});
 }
 
@@ -52,30 +55,28 @@ function sessionCaller({identity, codexId, threadId}: CodexSession, claimed: str
 	return caller;
 }
 
-/** The error for a call that claims another identity. */
 export const impersonationError = (identity: string, claimed: string): ToolError =>
 	new ToolError(
 		'identity_conflict',
-		`This session is ${identity}, and nobody can send or read mail as somebody else (${quotedName(claimed)}). Leave identity out.`,
+		`This session is ${identity} and cannot send or read mail as another identity (${quotedName(claimed)}). Omit identity.`,
 		{identity, claimed_identity: shortened(claimed)},
 	);
 
 const identityRequiredError = (tool: string, sessions: CodexSessions): ToolError =>
 	new ToolError(
 		'identity_required',
-		`${tool} has to know whose mail it is, since no session calls it: give identity. ${identityChoices(sessions)}`,
+		`${tool} requires identity, because the call does not come from a session. ${identityChoices(sessions)}`,
 		{tool},
 	);
 
 const unknownIdentityError = (claimed: string, sessions: CodexSessions): ToolError =>
 	new ToolError(
 		'identity_conflict',
-		`The identity ${quotedName(claimed)} is none of this bridge serve's. ${identityChoices(sessions)}`,
+		`The identity ${quotedName(claimed)} does not belong to this bridge serve. ${identityChoices(sessions)}`,
 		{identity: shortened(claimed)},
 	);
 
 const quotedName = (name: string): string => printable(JSON.stringify(shortened(name)));
 
-/** The identities that can be named. */
 const identityChoices = ({live, config}: CodexSessions): string =>
-	`It can be ${[...new Set([...live.map(({identity}) => identity), config.identity])].join(', ')}.`;
+	`Available identities: ${[...new Set([...live.map(({identity}) => identity), config.identity])].join(', ')}.`;

@@ -9,27 +9,29 @@ import {isWithin} from '../config/files.js';
 import {IncompleteFileError} from './edit-inbox.js';
 import {withFileLock} from './file-lock.js';
 
-/** Others stop to work well at a tenth of it. */
+/** Limit on the size of a file. Other programs already have problems at a tenth of it. */
 const MAX_SHARED_FILE_BYTES = 32 * 2 ** 20;
 const READ_ATTEMPTS = 4;
 const READ_RETRY_MS = 17;
-/** How often the file may be another one just before it is replaced. */
+/** Limit on retries of an edit if another program changes the file before it is replaced. */
 const MAX_EDIT_ATTEMPTS = 50;
 
-/** A file that other programs write to as well, some of them in place, so that one may see it half written. */
+/**
+ * A file that other programs also write, some of them in place, so that a read may see incomplete content.
+ */
 export class SharedFile {
 	readonly path: string;
 	readonly #root: string;
 
-	/** `root` is the folder that it must be in, whatever links there are. */
+	/** `root` is the folder that must contain the file after links are resolved. */
 	constructor(path: string, root: string) {
 		this.path = path;
 		this.#root = root;
 	}
 
 	/**
-	 * Changes when the file does; undefined where there is none. It is looked at at once: whoever waits for a thread to do
-	 * that waits longer, as others write to disk there.
+	 * A value that changes whenever the file changes. Undefined if the file does not exist. Synchronous,
+	 * because `stat` in the thread pool would wait for pending disk writes.
 	 */
 	stamp(): string | undefined {
 		try {
@@ -41,8 +43,8 @@ export class SharedFile {
 	}
 
 	/**
-	 * What `understand` makes of its content, which is undefined where there is no file. What is torn may be being written:
-	 * it is looked at again, in the end while nobody writes.
+	 * Reads and parses the file. `parse` gets undefined if the file does not exist. Incomplete content is read
+	 * again, the last time under the lock.
 	 */
 	async read<T>(parse: (bytes: Buffer | undefined) => T): Promise<T> {
 		await this.#checkLocation();
@@ -55,9 +57,9 @@ export class SharedFile {
 	}
 
 	/**
-	 * Replaces the content by what `edit` makes of it, or leaves it if that is nothing. Nobody's change is lost: others are
-	 * kept away where they can be, and if one was quicker all the same, it is done once more on what is there then. What
-	 * cannot be understood is never replaced.
+	 * Replaces the content with the result of `edit`, or keeps it if that is undefined. No change of another
+	 * program is lost: the edit runs under the lock, and is repeated on the new content if the file changed
+	 * nevertheless. Invalid content is never replaced.
 	 */
 	async edit(edit: (bytes: Buffer | undefined) => Buffer | undefined): Promise<void> {
 		await this.#checkLocation();
@@ -68,12 +70,12 @@ export class SharedFile {
 				if (after === undefined) return false;
 				if (await this.#replace(before, after)) return true;
 			}
-			throw unreadableError(this.path, 'it changes all the time');
+			throw unreadableError(this.path, 'other programs keep changing it');
 		});
 		if (isChanged) await syncFolder(dirname(this.path));
 	}
 
-	/** What is torn is looked at again. */
+	/** Reads and parses the file, with a few retries for incomplete content. */
 	async #readComplete<T>(parse: (bytes: Buffer | undefined) => T): Promise<T> {
 		for (let attempt = 1; ; attempt++) {
 			try {
@@ -116,15 +118,15 @@ export class SharedFile {
 const unreadableError = (path: string, reason: string): BridgeError =>
 	new BridgeError(
 		'ERR_MAIL_UNREADABLE',
-		`${path} cannot be understood: ${reason}. It is left as it is.`,
-		'Mend it, or move it away to begin with an empty one.',
+		`${path} cannot be used: ${reason}. The file was left unchanged.`,
+		'Repair it, or move it away to start with an empty one.',
 		{path},
 	);
 
 const tooLargeError = (path: string): BridgeError =>
 	new BridgeError(
 		'ERR_MESSAGE_TOO_LARGE',
-		`${path} would become longer than ${MAX_SHARED_FILE_BYTES / 2 ** 20} MiB.`,
-		'Its owner has to read and remove old mail first.',
+		`${path} would exceed the limit of ${MAX_SHARED_FILE_BYTES / 2 ** 20} MiB.`,
+		'Its owner must read and remove old mail first.',
 		{path},
 	);

@@ -1,7 +1,7 @@
 import {objectOf} from '../../util/json.js';
 import type {MailMessage} from './types.js';
 
-/** The answer to the lead's request to shut down, in the words of the request. */
+/** The reply to a shutdown request of the lead. It repeats the request id under the same key. */
 export function shutdownApproval({text}: MailMessage, identity: string, at: Date): string {
 	const {requestId, request_id} = objectOf(JSON.parse(text));
 	return JSON.stringify({

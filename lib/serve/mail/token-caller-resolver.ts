@@ -14,7 +14,7 @@ import type {MailCaller, MailToolsOptions} from './tools.js';
 import type {TeamMember} from './types.js';
 
 type TokenCallerOptions = Pick<ServeConfig, 'base' | 'claude' | 'team' | 'identity'> & {
-	/** The token of the session that this process was started for. */
+	/** The token of the session that this process serves. */
 	readonly token: string | undefined;
 };
 
@@ -67,7 +67,8 @@ async function findSessionByToken(
 		members.find(each => isLiveMember(each) && matchesTokenHash(each.hashedToken, token))?.name;
 	if (identity === undefined) return;
 	const member = members.find(({name}) => name.toLowerCase() === identity.toLowerCase());
-	// The environment chooses the folder of the locks, so the roster, which decides where mail goes, must agree.
+	// The environment can set the folder of the locks, so they are not sufficient proof. The roster must not
+	// contradict them.
 	const isOtherProcess =
 		member?.mark !== undefined && lockOwner !== undefined && member.mark !== lockOwner.mark;
 	return member?.isClaude || isOtherProcess
@@ -86,7 +87,7 @@ async function findSessionByThread(
 	return entry && {identity: entry.identity, codexId: entry.codex_id, threadId};
 }
 
-/** The teams that a message may go to, in any argument of its tool: identities of their members must not be used either. */
+/** The teams in the arguments of a call. The identity must not belong to a member of those teams either. */
 function recipientTeams(args: JsonObject, ownTeam: string): string[] {
 	const [to, team] = [mailTextArgument(args, 'to'), mailTextArgument(args, 'team')];
 	return [

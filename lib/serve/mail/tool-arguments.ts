@@ -2,7 +2,6 @@ import type {JsonObject} from '../../util/json.js';
 import {ToolError} from '../sessions/tool-error.js';
 import type {OutgoingMessage} from './outgoing-message.js';
 
-/** What a call of atm_read asks for. */
 export type ReadMailArguments = {
 	readonly isAll: boolean;
 	readonly marksAsRead: boolean;
@@ -15,14 +14,15 @@ export type ReadMailArguments = {
 const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 100;
 
-/** Understands the arguments of atm_read, or refuses them. */
+/** Parses the arguments of atm_read. Throws a ToolError if they are invalid. */
 export function parseReadArguments(args: JsonObject): ReadMailArguments {
 	const {limit = DEFAULT_LIMIT} = args;
 	if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
-		throw invalidMailParams(`limit is a whole number from 1 to ${MAX_LIMIT}.`);
+		throw invalidMailParams(`limit must be an integer from 1 to ${MAX_LIMIT}.`);
 	const sinceText = mailTextArgument(args, 'since');
 	const since = sinceText === undefined ? undefined : Date.parse(sinceText);
-	if (Number.isNaN(since)) throw invalidMailParams('since is a time in ISO 8601, like 2026-02-18T10:00:00Z.');
+	if (Number.isNaN(since))
+		throw invalidMailParams('since must be a time in ISO 8601 format, such as 2026-02-18T10:00:00Z.');
 	return {
 		isAll: flagArgument(args, 'all', false),
 		marksAsRead: flagArgument(args, 'mark_read', true),
@@ -32,28 +32,28 @@ export function parseReadArguments(args: JsonObject): ReadMailArguments {
 	};
 }
 
-/** What atm_send and atm_broadcast are to say. */
+/** Parses the message arguments of atm_send and atm_broadcast. */
 export function parseOutgoingMessage(args: JsonObject): OutgoingMessage {
 	const text = mailTextArgument(args, 'message');
-	if (text === undefined) throw invalidMailParams('There has to be a message.');
+	if (text === undefined) throw invalidMailParams('message is required.');
 	const {priority = 'normal'} = args;
 	if (priority !== 'normal' && priority !== 'urgent')
-		throw invalidMailParams('priority is normal or urgent.');
+		throw invalidMailParams('priority must be normal or urgent.');
 	return {text, summary: mailTextArgument(args, 'summary'), isUrgent: priority === 'urgent'};
 }
 
-/** An argument that is a text, and not an empty one. */
+/** Returns an optional argument that must be a string and not blank. */
 export function mailTextArgument(args: JsonObject, name: string): string | undefined {
 	const value = args[name];
 	if (value === undefined || value === null) return;
-	if (typeof value !== 'string') throw invalidMailParams(`${name} has to be a text.`);
-	if (value.trim() === '') throw invalidMailParams(`${name} is empty.`);
+	if (typeof value !== 'string') throw invalidMailParams(`${name} must be a string.`);
+	if (value.trim() === '') throw invalidMailParams(`${name} must not be empty.`);
 	return value;
 }
 
 function flagArgument(args: JsonObject, name: string, fallback: boolean): boolean {
 	const {[name]: value = fallback} = args;
-	if (typeof value !== 'boolean') throw invalidMailParams(`${name} is true or false.`);
+	if (typeof value !== 'boolean') throw invalidMailParams(`${name} must be true or false.`);
 	return value;
 }
 

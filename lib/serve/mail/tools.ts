@@ -13,7 +13,7 @@ import {
 } from './tool-arguments.js';
 import type {MailMessage} from './types.js';
 
-/** Who calls: only this identity's mail is read, and all that is sent is from it. */
+/** The verified caller. A call reads only the mail of this identity and sends only in its name. */
 export type MailCaller = {
 	readonly identity: string;
 	readonly codexId?: string | undefined;
@@ -22,8 +22,8 @@ export type MailCaller = {
 
 export type MailToolsOptions = {
 	readonly mail: Mail;
-	readonly journal: AuditLog;
-	/** Finds out who calls, or refuses. */
+	readonly auditLog: AuditLog;
+	/** Determines the caller. Throws a ToolError if the call is not allowed. */
 	readonly resolveCaller: (
 		tool: string,
 		args: JsonObject,
@@ -31,15 +31,15 @@ export type MailToolsOptions = {
 	) => MailCaller | Promise<MailCaller>;
 };
 
-/** A result holds no more text than this, but for one message that is longer. */
+/** Limit on the text of a result. A single message may exceed it. */
 const MAX_RESULT_CHARACTERS = 2 ** 20;
 
 type MailTool = (caller: MailCaller, args: JsonObject, context: BridgeToolContext) => Promise<JsonObject>;
 
-/** The tools for mail. Each call is written down before it is answered. */
+/** The mail tools. Each call is recorded in the audit log before its response. */
 export function createMailTools({
 	mail,
-	journal,
+	auditLog,
 	resolveCaller,
 }: MailToolsOptions): ReadonlyMap<string, BridgeTool> {
 	const tools: ReadonlyArray<readonly [string, MailTool]> = [
@@ -55,7 +55,7 @@ export function createMailTools({
 			try {
 				caller = await resolveCaller(name, args, context.meta);
 				const result = await tool(caller, args, context);
-				journal.mailToolCalled(name, caller, args, result);
+				auditLog.mailToolCalled(name, caller, args, result);
 				return result;
 			} catch (error) {
 				const toolError = asMailToolError(error);
@@ -68,7 +68,7 @@ export function createMailTools({
 
 async function send(mail: Mail, {identity}: MailCaller, args: JsonObject): Promise<JsonObject> {
 	const to = mailTextArgument(args, 'to');
-	if (to === undefined) throw invalidMailParams('There has to be somebody that it is to.');
+	if (to === undefined) throw invalidMailParams('to is required.');
 	const sent = await mail.send(identity, to, parseOutgoingMessage(args));
 	return {from: identity, to: sent.to, message_id: sent.id, sent: `Message sent to ${sent.to}`};
 }
@@ -81,9 +81,13 @@ async function broadcast(mail: Mail, {identity}: MailCaller, args: JsonObject): 
 	);
 	const reasons = failed.map(({to, reason}) => `${to}: ${reason}`);
 	if (sent.length === 0)
-		throw new ToolError('internal', `Nobody of the team ${team} could be reached. ${reasons.join(' ')}`, {
-			failed,
-		});
+		throw new ToolError(
+			'internal',
+			`The message could not be delivered to any member of the team ${team}. ${reasons.join(' ')}`,
+			{
+				failed,
+			},
+		);
 	return {from: identity, team, sent: sent.map(({to}) => to), failed};
 }
 
@@ -97,17 +101,17 @@ async function read(
 	mail: Mail,
 	{identity}: MailCaller,
 	args: JsonObject,
-	{afterResponse: afterAnswer}: BridgeToolContext,
+	{afterResponse}: BridgeToolContext,
 ): Promise<JsonObject> {
-	const call = parseReadArguments(args);
+	const options = parseReadArguments(args);
 	const inbox = mail.inbox(identity);
-	// What was read just now may not be marked yet.
+	// Messages of an earlier call may not be marked as read yet.
 	await inbox.settled();
 	const {messages, skipped} = await inbox.read();
-	const selected = selectMessages(messages, call);
+	const selected = selectMessages(messages, options);
 	const newlyRead = selected.filter(({isRead}) => !isRead);
-	if (call.marksAsRead && newlyRead.length > 0)
-		afterAnswer(() => inbox.markRead(newlyRead.map(({id}) => id)));
+	if (options.marksAsRead && newlyRead.length > 0)
+		afterResponse(() => inbox.markRead(newlyRead.map(({id}) => id)));
 	const unread = messages.filter(({isRead}) => !isRead).length;
 	return {
 		identity,
@@ -117,18 +121,18 @@ async function read(
 	};
 }
 
-/** Of unread mail the oldest first, so that nothing is passed over; of all mail the latest. */
+/** Selects the oldest unread messages, so that none is skipped, or the latest of all messages. */
 function selectMessages(
 	messages: readonly MailMessage[],
 	{isAll, limit, since, from}: ReadMailArguments,
 ): MailMessage[] {
-	const wanted = messages.filter(
+	const matching = messages.filter(
 		message =>
 			(isAll || !message.isRead) &&
 			(from === undefined || message.from === from) &&
 			(since === undefined || message.at >= since),
 	);
-	const limited = isAll ? wanted.slice(-limit) : wanted.slice(0, limit);
+	const limited = isAll ? matching.slice(-limit) : matching.slice(0, limit);
 	let [remaining, count] = [MAX_RESULT_CHARACTERS, 0];
 	for (const {text} of limited) {
 		remaining -= text.length;
@@ -138,7 +142,7 @@ function selectMessages(
 	return limited.slice(0, count);
 }
 
-/** Whole, whatever is in it: it is data of a result, not a prompt. */
+/** Converts a message to a result, without truncation or escapes: it is data here, not part of a prompt. */
 const messageToResult = ({
 	from,
 	text,
@@ -160,7 +164,10 @@ const messageToResult = ({
 	...(isUrgent ? {priority: 'urgent'} : {}),
 });
 
-/** What can go wrong with files is no bug, and is told as it is. */
+/**
+ * Converts expected errors to tool errors. Errors of the file system are expected and are reported with their
+ * message.
+ */
 function asMailToolError(error: unknown): unknown {
 	if (error instanceof BridgeError)
 		return new ToolError(toolErrorKinds[error.code] ?? 'invalid_params', error.sentence, error.details);

@@ -3,7 +3,7 @@ import {randomBytes} from 'node:crypto';
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const LENGTH = 26;
 
-/** An id that sorts by time, as ATM 1.x gives its messages: 48 bits of ms since the epoch, 80 bits of chance. */
+/** Returns a ULID, as ATM 1.x uses for messages: 48 bits of ms since the epoch and 80 random bits. */
 export function ulid(at: Date): string {
 	const hex = at.getTime().toString(16).padStart(12, '0') + randomBytes(10).toString('hex');
 	let [value, text] = [BigInt(`0x${hex}`), ''];

@@ -72,7 +72,7 @@ export async function mailPlace(t: ExecutionContext, kind: FakeKind, toml = ''):
 const jsonIn = (path: string): any => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined);
 
 /** Whether a prompt brings mail. */
-export const isMail = (prompt: string): boolean => /^\d+ messages? ha(?:s|ve) come for you/m.test(prompt);
+export const isMail = (prompt: string): boolean => /^\d+ messages? ha(?:s|ve) arrived for you/m.test(prompt);
 
 /** Waits until something is so. */
 export async function until(isSo: () => unknown): Promise<void> {

@@ -96,7 +96,7 @@ test('bridge mail shows inboxes and what is in them, and changes nothing', async
 	writeFileSync(team.inboxOf('dev-2'), '[');
 	const torn = await run('--team', 'crew');
 	t.is(torn.code, 1);
-	t.regex(torn.stdout, /dev-2 +\? .*cannot be understood/);
+	t.regex(torn.stdout, /dev-2 +\? .*cannot be used/);
 	t.false(existsSync(team.inboxOf('team-lead')));
 });
 

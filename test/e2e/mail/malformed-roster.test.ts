@@ -65,6 +65,6 @@ test('bridge mail shows the inboxes of a roster with malformed entries [S-D14]',
 	t.regex(stdout.join('\n'), /crew +dev-1 +1 +1 /);
 	t.regex(
 		stderr,
-		/^bridge: \S+config\.json has 1 entry without a valid name in its members, ignored here\. Correct or remove it\.\n$/,
+		/^bridge: \S+config\.json has 1 entry without a valid name in its members\. bridge ignores it\. Correct or remove it\.\n$/,
 	);
 });

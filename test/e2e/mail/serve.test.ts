@@ -118,9 +118,9 @@ test('1.6 a phantom gets no inbox: the error names those who are there', async t
 	t.true(unknown.isError);
 	t.regex(
 		unknown.text,
-		/nobody called dev-3 on the team crew\. Its members are team-lead, dev-1, dev-2\. Did you mean dev-1\?/,
+		/The team crew has no member dev-3\. Its members are team-lead, dev-1, dev-2\. Did you mean dev-1\?/,
 	);
-	t.regex((await send('dev-1@nowhere')).text, /no team nowhere .* There are crew\./);
+	t.regex((await send('dev-1@nowhere')).text, /no team nowhere .* Existing teams: crew\./);
 	t.false(existsSync(team.inboxOf('dev-3')));
 	for (const to of [
 		'',

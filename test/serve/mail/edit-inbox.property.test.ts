@@ -4,12 +4,12 @@ import {appendEntry, parseInbox, setReadMarks} from '../../../lib/serve/mail/edi
 import {replaceMembers} from '../../../lib/serve/mail/edit-roster.js';
 import {isObject, type JsonObject} from '../../../lib/util/json.js';
 
-/* Whatever others have put into a file stays, in its order, byte for byte. */
+/* Edits of shared files. Content of other programs stays unchanged, byte for byte and in order. */
 
 const name = fc.constantFrom('a', 'dev-1', 'team-lead');
 const id = fc.constantFrom('m-1', 'm-2', 'm-3');
 
-/** Messages of every time, and what is none. */
+/** Messages in the formats of all versions, and invalid entries. */
 const record = fc.oneof(
 	fc.jsonValue({maxDepth: 2}),
 	fc.record(
@@ -36,20 +36,20 @@ const inbox = fc
 
 const parsed = (bytes: Buffer): unknown[] => JSON.parse(bytes.toString());
 
-test('a message more is all that changes', t => {
+test('appends a message and changes nothing else', t => {
 	const added = {from: 'me', text: 'new "one"\n', timestamp: 'x', read: false, message_id: 'new'};
 	fc.assert(
 		fc.property(inbox, bytes => {
 			const after = appendEntry(bytes, added);
 			t.deepEqual(parsed(after), [...parsed(bytes), added]);
 			const last = bytes.lastIndexOf(']');
-			const kept = bytes.toString('utf8', 0, last).trimEnd();
-			t.true(after.toString().startsWith(kept), 'bytes before it are the same');
+			const unchanged = bytes.toString('utf8', 0, last).trimEnd();
+			t.true(after.toString().startsWith(unchanged), 'earlier bytes are the same');
 		}),
 	);
 });
 
-test('marks change the messages that are meant, and of those nothing but the mark', t => {
+test('changes only the read mark of the selected messages', t => {
 	fc.assert(
 		fc.property(inbox, fc.array(fc.nat(7), {maxLength: 4}), fc.boolean(), (bytes, chosen, isRead) => {
 			const {messages} = parseInbox(bytes);
@@ -59,10 +59,10 @@ test('marks change the messages that are meant, and of those nothing but the mar
 			t.deepEqual(
 				parseInbox(after).messages.map(each => ({...each, isRead: undefined})),
 				messages.map(each => ({...each, isRead: undefined})),
-				'ids stay',
+				'ids are stable',
 			);
 			t.deepEqual(parsed(after).map(withoutRead), parsed(bytes).map(withoutRead));
-			t.is(setReadMarks(after, ids, isRead), undefined, 'once is enough');
+			t.is(setReadMarks(after, ids, isRead), undefined, 'a second call changes nothing');
 		}),
 	);
 });
@@ -73,7 +73,7 @@ const withoutRead = (value: unknown): unknown => {
 	return rest;
 };
 
-test('numbers and spellings that a parser would change stay as they are', t => {
+test('preserves numbers and spellings that a parser would change', t => {
 	const odd =
 		'{"big":12345678901234567890,"one":1.0,"from":"a","\\u0074ext":"b","read" :\tfalse,"x":1,"x":2}';
 	const bytes = Buffer.from(`[ ${odd} , 1e400 ]`);
@@ -82,17 +82,17 @@ test('numbers and spellings that a parser would change stay as they are', t => {
 	t.is(after?.toString(), `[ ${odd.replace('false', 'true')} , 1e400,\n  {\n    "a": 1\n  } ]`);
 });
 
-test('two messages under one id are two, unless they are the same', t => {
+test('keeps different messages with the same id apart, and merges copies', t => {
 	const of = (...records: object[]) =>
 		parseInbox(Buffer.from(JSON.stringify(records))).messages.map(({id: own}) => own);
 	const message = {from: 'a', text: 'b', timestamp: 'c'};
 	t.deepEqual(of({...message, message_id: 'x'}, {...message, message_id: 'x', read: true}), ['x']);
 	t.deepEqual(of({...message, message_id: 'x'}, {...message, text: 'other', message_id: 'x'}), ['x', 'x~2']);
 	const [one, two] = of(message, message);
-	t.is(two, `${one}~2`, 'without an id, each of them is one');
+	t.is(two, `${one}~2`, 'copies without an id are separate messages');
 });
 
-test('a roster keeps all that is in it', t => {
+test('preserves all content of a roster', t => {
 	const member = fc.record({name, odd: fc.jsonValue({maxDepth: 2})}, {requiredKeys: []});
 	const roster = fc.record({
 		name,
@@ -100,9 +100,9 @@ test('a roster keeps all that is in it', t => {
 		later: fc.jsonValue({maxDepth: 2}),
 	});
 	fc.assert(
-		fc.property(roster, fc.constantFrom('', '  '), (given, indent) => {
-			const bytes = Buffer.from(JSON.stringify(given, undefined, indent));
-			// As a parser sees it: without the sign of a zero, say.
+		fc.property(roster, fc.constantFrom('', '  '), (content, indent) => {
+			const bytes = Buffer.from(JSON.stringify(content, undefined, indent));
+			// Parsed again, because JSON does not preserve all values, such as negative zero.
 			const before = JSON.parse(bytes.toString());
 			t.is(
 				replaceMembers(bytes, 'config.json', entries => entries),

@@ -17,12 +17,12 @@ import {RosterRegistration} from '../../../lib/serve/mail/roster-registration.js
 import {call, native, openCrew, teamOf} from '../../e2e/mail/support.js';
 import {listeningLog} from '../sessions/support.js';
 
-/* What others do to the files of a team, and what the dead leave. */
+/* Damaged files of a team, concurrent writers, and leftovers of processes that have exited. */
 
 const open = (claude: string): MailInbox => new MailInbox(claude, {agent: 'dev-1', team: 'crew'});
 const long = new Date(Date.now() - 60_000);
 
-test('what is no plain file in the folder of its team is neither read nor written [H9]', async t => {
+test('neither reads nor writes a file that is not a regular file in the folder of its team [H9]', async t => {
 	const {claude, inboxOf, home, folder} = teamOf(t);
 	const outside = join(home, 'outside.json');
 	writeFileSync(outside, '[]');
@@ -47,7 +47,7 @@ test('what is no plain file in the folder of its team is neither read nor writte
 	t.false(existsSync(join(home, 'elsewhere', 'dev-2.json')));
 });
 
-test('1.3 locks that the dead left are removed, and those of the living are waited for', async t => {
+test('removes stale locks, and waits for locks of live processes [1.3]', async t => {
 	const {claude, inboxOf, inbox} = teamOf(t);
 	const lock = `${inboxOf('dev-1')}.lock`;
 	const box = open(claude);
@@ -69,14 +69,14 @@ test('1.3 locks that the dead left are removed, and those of the living are wait
 	t.deepEqual(readdirSync(join(claude, 'teams/crew/inboxes')), ['dev-1.json']);
 });
 
-test('a message that another program writes over is written again', async t => {
+test('writes a message again if another program overwrites it', async t => {
 	const {claude, inboxOf, inbox, put} = teamOf(t);
 	put('dev-1', []);
 	const other = native('b', 'other', {message_id: 'other'});
 	const appended = open(claude).append(native('a', 'one', {message_id: 'x'}));
 	while (!readFileSync(inboxOf('dev-1'), 'utf8').includes('"x"'))
 		await new Promise(resolve => setImmediate(resolve));
-	// It had read the inbox before, and knows no lock.
+	// The other program read the inbox earlier and ignores locks.
 	put('dev-1', [other]);
 	await appended;
 	t.deepEqual(
@@ -85,17 +85,17 @@ test('a message that another program writes over is written again', async t => {
 	);
 });
 
-test('a roster that cannot be read keeps no session from working, and is left as it is', async t => {
+test('runs sessions although the roster cannot be read, and does not change it', async t => {
 	const {client, team} = await openCrew(t);
 	writeFileSync(team.roster, '{"name":"crew","members":[{"na');
 	t.false((await client.codex({prompt: 'say:X', identity: 'arch'})).isError);
 	await client.running.says(/mail\.roster/);
 	t.is(readFileSync(team.roster, 'utf8'), '{"name":"crew","members":[{"na');
-	const refused = await call(client, 'atm_send', {identity: 'arch', to: 'dev-1', message: 'x'});
-	t.regex(refused.text, /config\.json cannot be understood/);
+	const rejected = await call(client, 'atm_send', {identity: 'arch', to: 'dev-1', message: 'x'});
+	t.regex(rejected.text, /config\.json cannot be used/);
 });
 
-test('1.4 who joins has all members that ATM needs, and nobody else is changed', async t => {
+test('adds an entry with all members that ATM needs, and changes no other entry [1.4]', async t => {
 	const team = teamOf(t);
 	const {log} = listeningLog();
 	const registration = new RosterRegistration({claude: team.claude, team: 'crew', log});
@@ -124,5 +124,5 @@ test('1.4 who joins has all members that ATM needs, and nobody else is changed',
 		cwd: '/',
 		model: undefined,
 	});
-	t.false(existsSync(`${team.claude}/teams/none`), 'nobody makes a phantom team');
+	t.false(existsSync(`${team.claude}/teams/none`), 'does not create a missing team');
 });

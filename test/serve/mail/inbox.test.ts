@@ -6,7 +6,7 @@ import {native, teamOf} from '../../e2e/mail/support.js';
 
 const open = (claude: string, agent = 'dev-1'): MailInbox => new MailInbox(claude, {agent, team: 'crew'});
 
-test('reads messages of every time, each with an id that stays', async t => {
+test('reads messages in the formats of all versions, each with a stable id', async t => {
 	const {claude, put} = teamOf(t);
 	put('dev-1', [
 		native('team-lead', 'plain'),
@@ -31,7 +31,7 @@ test('reads messages of every time, each with an id that stays', async t => {
 	t.is(skipped, 0);
 });
 
-test('appends and marks without touching what else stands there', async t => {
+test('appends and marks messages without changing other entries', async t => {
 	const {claude, put, inbox} = teamOf(t);
 	put('dev-1', ['no message', native('a', 'one', {odd: {deep: [1]}}), 7, native('b', 'two')]);
 	const box = open(claude);
@@ -52,7 +52,7 @@ test('appends and marks without touching what else stands there', async t => {
 	t.deepEqual(readdirSync(`${claude}/teams/crew/inboxes`), ['dev-1.json']);
 });
 
-test('makes the inbox that is missing, for its owner alone', async t => {
+test('creates a missing inbox that only the user can read', async t => {
 	const {claude, inboxOf} = teamOf(t);
 	const box = open(claude);
 	t.is(box.stamp(), undefined);
@@ -66,18 +66,18 @@ test('makes the inbox that is missing, for its owner alone', async t => {
 	t.not(box.stamp(), stamp);
 });
 
-for (const torn of ['', '[{"from":"a","te', '{"from":"a"}', '[1,]'])
-	test(`never rewrites ${JSON.stringify(torn)}`, async t => {
+for (const content of ['', '[{"from":"a","te', '{"from":"a"}', '[1,]'])
+	test(`never rewrites the invalid content ${JSON.stringify(content)}`, async t => {
 		const {claude, inboxOf} = teamOf(t);
-		writeFileSync(inboxOf('dev-1'), torn);
+		writeFileSync(inboxOf('dev-1'), content);
 		const box = open(claude);
-		await t.throwsAsync(box.read(), {message: /cannot be understood/});
-		await t.throwsAsync(box.append(native('a', 'b')), {message: /left as it is/});
-		await t.throwsAsync(box.markRead(['x']), {message: /left as it is/});
-		t.is(readFileSync(inboxOf('dev-1'), 'utf8'), torn);
+		await t.throwsAsync(box.read(), {message: /cannot be used/});
+		await t.throwsAsync(box.append(native('a', 'b')), {message: /left unchanged/});
+		await t.throwsAsync(box.markRead(['x']), {message: /left unchanged/});
+		t.is(readFileSync(inboxOf('dev-1'), 'utf8'), content);
 	});
 
-test('reads who is on the team', async t => {
+test('reads the members of a team', async t => {
 	const {claude} = teamOf(t);
 	const team = await findTeam(claude, 'crew');
 	t.deepEqual(

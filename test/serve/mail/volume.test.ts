@@ -7,11 +7,11 @@ import {MessageParser} from '../../../lib/serve/mail/parse-message.js';
 import {RosterRegistration} from '../../../lib/serve/mail/roster-registration.js';
 import {memberOf, teamOf} from '../../e2e/mail/support.js';
 
-/* Files of the mail that have very many entries. */
+/* Rosters and inboxes with very many entries. */
 
 const message = {from: 'a', text: 'b', timestamp: 'c'};
 
-test('a roster with more members than the limit is left as it is, with a warning that names it [SEC-D5]', async t => {
+test('does not change a roster with more members than the limit, and logs a warning with the limit [SEC-D5]', async t => {
 	const {claude, roster} = teamOf(t);
 	const members = Array.from({length: MAX_MEMBERS + 1}, (_, at) => memberOf(`m-${at}`, 'crew'));
 	writeFileSync(roster, JSON.stringify({name: 'crew', members}));
@@ -27,10 +27,10 @@ test('a roster with more members than the limit is left as it is, with a warning
 	await log.flush();
 	t.is(readFileSync(roster, 'utf8'), before);
 	t.is(lines.length, 1);
-	t.true(lines[0]?.includes(`${roster} has more than ${MAX_MEMBERS} members. It is left as it is.`));
+	t.true(lines[0]?.includes(`${roster} has more than ${MAX_MEMBERS} members. The file was left unchanged.`));
 });
 
-test('a roster at the limit gets one more member [SEC-D5]', async t => {
+test('adds a member to a roster at the limit [SEC-D5]', async t => {
 	const {claude, roster, config} = teamOf(t);
 	const members = Array.from({length: MAX_MEMBERS}, (_, at) => memberOf(`m-${at}`, 'crew'));
 	writeFileSync(roster, JSON.stringify({name: 'crew', members}));
@@ -45,7 +45,7 @@ test('a roster at the limit gets one more member [SEC-D5]', async t => {
 	t.is(config().members[MAX_MEMBERS].name, 'new');
 });
 
-test('60,000 equal messages, and as many different ones under one id, get their ids in one pass [SEC-D11]', t => {
+test('assigns ids to 60,000 equal messages, and to 60,000 different ones with the same id, in one pass [SEC-D11]', t => {
 	const [equal, different] = [new MessageParser(), new MessageParser()];
 	const count = 60_000;
 	let last: string | undefined;
@@ -58,20 +58,20 @@ test('60,000 equal messages, and as many different ones under one id, get their 
 		t.is(different.parse({...message, text: `${at}`, message_id: 'x'})?.id, `x~${at}`);
 });
 
-/** The ids by their definition: the first free number, or the one of the same message with the same id. */
+/** A reference implementation: the first unused suffix, or that of the same message with the same id. */
 function idsOf(records: ReadonlyArray<{readonly text: string; readonly message_id?: string}>): string[] {
 	const seen = new Map<string, string>();
 	return records.map(record => {
-		const wanted = record.message_id ?? new MessageParser().parse({...message, text: record.text})?.id ?? '';
-		let id = wanted;
+		const baseId = record.message_id ?? new MessageParser().parse({...message, text: record.text})?.id ?? '';
+		let id = baseId;
 		for (let count = 2; seen.has(id) && (!record.message_id || seen.get(id) !== record.text); count++)
-			id = `${wanted}~${count}`;
+			id = `${baseId}~${count}`;
 		seen.set(id, record.text);
 		return id;
 	});
 }
 
-test('ids are those of the definition, also where written ids look like numbered ones [SEC-D11]', t => {
+test('assigns the ids of the reference implementation, even if existing ids look like suffixed ones [SEC-D11]', t => {
 	const own = new MessageParser().parse({...message, text: 'p'})?.id ?? '';
 	const record = fc.record(
 		{
@@ -82,8 +82,8 @@ test('ids are those of the definition, also where written ids look like numbered
 	);
 	fc.assert(
 		fc.property(fc.array(record, {maxLength: 30}), records => {
-			const reader = new MessageParser();
-			const ids = records.map(each => reader.parse({...message, ...each})?.id ?? '');
+			const parser = new MessageParser();
+			const ids = records.map(each => parser.parse({...message, ...each})?.id ?? '');
 			t.deepEqual(ids, idsOf(records));
 		}),
 	);
