@@ -7,14 +7,14 @@ import {BridgeError} from '../../core/errors.js';
 import {userConfigPath} from '../paths.js';
 import {type ConfigLayer, parseLayer} from './layer.js';
 
-/** A file that was read: what it says, and what there is to say about it. */
+/** A configuration file with its settings and warnings. */
 export type ServeConfigFile = {
 	readonly path: string;
 	readonly layer: ConfigLayer;
 	readonly warnings: readonly string[];
 };
 
-/** The repository's own file, from here upward, but not beyond the repository; undefined where there is none. */
+/** Finds `.atm.toml` in a folder or its parents, up to the root of the repository. */
 export function findRepositoryFile(cwd: string): {path: string; root: string} | undefined {
 	for (let folder = resolve(cwd); ; folder = dirname(folder)) {
 		const path = join(folder, '.atm.toml');
@@ -24,7 +24,7 @@ export function findRepositoryFile(cwd: string): {path: string; root: string} | 
 	}
 }
 
-/** The repository that a folder is in, or the folder itself. */
+/** The root of the repository that contains a folder, or the folder itself if there is none. */
 function repositoryRootOf(folder: string): string {
 	for (let root = folder; ; root = dirname(root)) {
 		if (existsSync(join(root, '.git'))) return root;
@@ -32,7 +32,7 @@ function repositoryRootOf(folder: string): string {
 	}
 }
 
-/** A file that somebody has named: anything that is wrong with it is an error. */
+/** Reads a file from the command line or environment. Rejects if the file has mistakes. */
 export async function readNamedFile(path: string): Promise<ServeConfigFile> {
 	const {layer, faults} = await parseFile(path);
 	const issues = faults.filter(({isHarmless}) => !isHarmless);
@@ -42,12 +42,12 @@ export async function readNamedFile(path: string): Promise<ServeConfigFile> {
 	throw new BridgeError(
 		'ERR_CONFIG_INVALID',
 		lines.length === 1 ? lines.join() : [`${path} has ${lines.length} mistakes:`, ...lines, ''].join('\n'),
-		'docs/atm-config.md lists what may stand there.',
+		'docs/atm-config.md lists the valid keys and values.',
 		{file: path},
 	);
 }
 
-/** A file that was found: what cannot be understood of it is left out, and told. */
+/** Reads a discovered file. Ignores invalid content with a warning. */
 export async function readFoundFile(path: string): Promise<ServeConfigFile | undefined> {
 	if (!existsSync(path)) return;
 	try {
@@ -62,7 +62,6 @@ export async function readFoundFile(path: string): Promise<ServeConfigFile | und
 	}
 }
 
-/** The user's own file. */
 export const readUserFile = (base: string): Promise<ServeConfigFile | undefined> =>
 	readFoundFile(userConfigPath(base));
 
@@ -72,10 +71,12 @@ async function parseFile(path: string): Promise<ReturnType<typeof parseLayer>> {
 	const [issue] = issues;
 	if (!issue) return parseLayer(value, path);
 	const location = [path, issue.line, issue.column].filter(part => part !== undefined).join(':');
-	throw new BridgeError('ERR_CONFIG_INVALID', `${location}: ${issue.text}`, 'Mend it first.', {file: path});
+	throw new BridgeError('ERR_CONFIG_INVALID', `${location}: ${issue.text}`, 'Correct the file first.', {
+		file: path,
+	});
 }
 
-/** Whether a path is a folder or in it, links followed as far as there is something. */
+/** Whether a path is a folder or inside it. Resolves links of the part of each path that exists. */
 export async function isWithin(path: string, folder: string): Promise<boolean> {
 	const [real, root] = await Promise.all([resolveExisting(path), resolveExisting(folder)]);
 	return real === root || real.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);

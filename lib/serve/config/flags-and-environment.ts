@@ -3,11 +3,14 @@ import {printable, shortened} from '../../util/printable.js';
 import type {ConfigLayer} from './layer.js';
 import {coreSettings, environmentVariableOf, pluginSettings} from './settings.js';
 import type {ServeFlags} from './types.js';
-import {parseScalar, type SettingType, textType as textKind} from './value-types.js';
+import {parseScalar, type SettingType, textType} from './value-types.js';
 
 const settings = [...coreSettings, ...pluginSettings];
 
-/** What variables say. Those that are empty count as not set; those that cannot be meant are told and left out. */
+/**
+ * Reads the settings from environment variables. Empty ones count as unset. Invalid ones are ignored with a
+ * warning.
+ */
 export function environmentLayer(
 	env: NodeJS.ProcessEnv,
 	cwd: string,
@@ -15,7 +18,7 @@ export function environmentLayer(
 	const layer: ConfigLayer = new Map();
 	const warnings: string[] = [];
 	for (const setting of settings) {
-		// A variable could come from anywhere that started this process, so it vouches for nothing.
+		// Any parent process can set a variable, so a variable cannot grant trust.
 		if (setting.name === 'trustedDirectories') continue;
 		const variable = environmentVariableOf(setting);
 		const text = env[variable]?.trim();
@@ -43,14 +46,14 @@ const flagSettings: ReadonlyArray<readonly [keyof ServeFlags, string, string]> =
 	['timeoutSecs', '--timeout', 'requestTimeoutSecs'],
 ];
 
-/** What flags say. One that cannot be meant is an error. */
+/** Reads the settings from flags. Throws if a value is invalid. */
 export function flagLayer(flags: ServeFlags, cwd: string): ConfigLayer {
 	const layer: ConfigLayer = new Map();
 	for (const [flag, flagName, settingName] of flagSettings) {
 		const {[flag]: raw} = flags;
 		const setting = settings.find(({name}) => name === settingName);
 		if (raw === undefined || !setting) continue;
-		// Half a second is as good a limit on the command line as a whole one.
+		// Unlike files, the flag accepts fractions of a second.
 		const value = flag === 'timeoutSecs' ? raw : parseAs(String(raw), setting.type, cwd);
 		if (value === undefined || setting.type.warningFor?.(value) !== undefined)
 			throw new BridgeError(
@@ -63,5 +66,5 @@ export function flagLayer(flags: ServeFlags, cwd: string): ConfigLayer {
 	return layer;
 }
 
-const parseAs = (text: string, kind: SettingType, cwd: string): unknown =>
-	kind.parse(kind === textKind ? text : parseScalar(text), cwd) ?? kind.parse(text, cwd);
+const parseAs = (text: string, type: SettingType, cwd: string): unknown =>
+	type.parse(type === textType ? text : parseScalar(text), cwd) ?? type.parse(text, cwd);

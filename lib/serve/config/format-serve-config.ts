@@ -4,17 +4,17 @@ import {printable} from '../../util/printable.js';
 import {coreSettings, pluginSettings, roleSettings, type ServeSetting} from './settings.js';
 import type {LoadedServeConfig} from './types.js';
 
-/** A value that is in force, under its name in files, with the place that it comes from. */
+/** An effective value, with its path in files and its origin. */
 type ServeConfigValue = {
 	readonly path: readonly string[];
 	readonly value: unknown;
 	readonly from: string;
 };
 
-/** The column of the places where they come from, at most. */
+/** Limit on the column of the origins. */
 const MAX_WIDTH = 60;
 
-/** All values in the order in which people look for them. What is not set has null for a value. */
+/** Lists all effective values in display order. Unset values are null. */
 export function listServeConfigValues({config, origins}: LoadedServeConfig): ServeConfigValue[] {
 	const toValue = (path: readonly string[], value: unknown, name: string): ServeConfigValue => ({
 		path,
@@ -39,7 +39,7 @@ export function listServeConfigValues({config, origins}: LoadedServeConfig): Ser
 	return [base, ...plain, ...aliases, ...mail, ...roles];
 }
 
-/** Names that differ from how a file has them: there, the table says the rest. */
+/** Displayed names that differ from the keys in files, where the table provides the context. */
 const titleOverrides = new Map([
 	['team', 'team'],
 	['coreIdentity', 'core_identity'],
@@ -48,11 +48,10 @@ const titleOverrides = new Map([
 
 const titleOf = ({name, keys}: ServeSetting): string => titleOverrides.get(name) ?? keys[0] ?? name;
 
-/** Texts without what looks like a secret in them. */
 const redactValue = (value: unknown): unknown =>
 	typeof value === 'string' ? redactText(value) : Array.isArray(value) ? value.map(redactValue) : value;
 
-/** The configuration of sessions as YAML, each value with the place that it comes from. */
+/** Formats the configuration of sessions as YAML, with the origin of each value in a comment. */
 export function formatServeConfig(loaded: LoadedServeConfig): string {
 	const rows: Array<{readonly text: string; readonly from?: string}> = [];
 	let parent: readonly string[] = [];

@@ -11,24 +11,24 @@ import {
 } from './settings.js';
 import {booleanType, identityType, type SettingType, textType} from './value-types.js';
 
-/** A value, and the place that it comes from. */
+/** A value and its origin. */
 export type LayerValue = {readonly value: unknown; readonly source: string; readonly key: string};
 
-/** The values of one place, by their name in the configuration: `model`, `roles.fast.model`, `aliases.lead`. */
+/** The values of one source, by setting name: `model`, `roles.fast.model`, `aliases.lead`. */
 export type ConfigLayer = Map<string, LayerValue>;
 
-/** What is wrong in a file, and with which key. */
+/** A mistake in a file. */
 type LayerFault = {
 	readonly key: string;
 	readonly text: string;
 	readonly isHarmless?: boolean;
-	/** Whether the value is used all the same. */
+	/** Whether the value is used nevertheless. */
 	readonly isKept?: boolean;
 };
 
 type Table = {readonly [key: string]: unknown};
 
-/** What a file says: all that can be understood of it, and what cannot. */
+/** Parses a configuration file into the valid settings and the mistakes. */
 export function parseLayer(value: unknown, file: string): {layer: ConfigLayer; faults: LayerFault[]} {
 	const layer: ConfigLayer = new Map();
 	const reader = new LayerReader(file, layer);
@@ -40,10 +40,10 @@ export function parseLayer(value: unknown, file: string): {layer: ConfigLayer; f
 	return {layer, faults: reader.faults()};
 }
 
-/** Faults that are listed for one file: a hostile file may have any number. */
+/** Limit on listed faults, since a hostile file may have any number of them. */
 const MAX_FAULTS = 50;
 
-/** Reads tables into a layer. What stands there already is stronger. */
+/** Reads tables into a layer. Earlier values take precedence. */
 class LayerReader {
 	readonly #file: string;
 	readonly #layer: ConfigLayer;
@@ -56,7 +56,7 @@ class LayerReader {
 	}
 
 	faults(): LayerFault[] {
-		const more = {key: 'more', text: `There are ${this.#unlisted} more mistakes, which are not listed.`};
+		const more = {key: 'more', text: `${this.#unlisted} more mistakes are not listed.`};
 		return this.#unlisted === 0 ? this.#faults : [...this.#faults, more];
 	}
 
@@ -85,7 +85,7 @@ class LayerReader {
 		for (const [role, settings] of Object.entries(roles)) {
 			const path = `${key.slice(0, -1)}.roles.${role}]`;
 			if (identityType.parse(role, '') === undefined) {
-				this.#report(path, () => `The name of a role has to be ${identityType.expected}.`);
+				this.#report(path, () => `The name of a role must be ${identityType.expected}.`);
 				continue;
 			}
 			this.#layer.set(`roles.${role}`, {value: true, source: this.#file, key: path});
@@ -107,7 +107,7 @@ class LayerReader {
 			}
 	}
 
-	/** A table whose keys are names. */
+	/** Reads a table with user-defined keys. */
 	namedTable(value: unknown, path: string, prefix: string, type: SettingType): void {
 		for (const [key, each] of Object.entries(this.table(value, path)))
 			this.#add(`${prefix}.${key}`, each, `${path}.${key}`, type);
@@ -117,7 +117,7 @@ class LayerReader {
 		const value = type.parse(raw, dirname(this.#file));
 		const earlier = this.#layer.get(name);
 		if (value === undefined) this.#report(key, () => `Expected ${type.expected}.`);
-		else if (earlier) this.#report(key, () => `${earlier.key} is what counts.`, {isHarmless: true});
+		else if (earlier) this.#report(key, () => `${earlier.key} takes precedence.`, {isHarmless: true});
 		else {
 			const warning = type.warningFor?.(value);
 			if (warning !== undefined) this.#report(key, () => warning, {isKept: true});

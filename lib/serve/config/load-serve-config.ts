@@ -41,8 +41,8 @@ export type {
 } from './types.js';
 
 /**
- * The configuration of sessions: flags, variables, the named file, the repository's, the user's own and defaults, the
- * first that says something about a key.
+ * Loads the configuration of sessions. Precedence: flags, environment variables, the explicit file, the
+ * repository's file, the user's file, defaults.
  */
 export async function loadServeConfig({flags, env, cwd}: LoadServeConfigOptions): Promise<LoadedServeConfig> {
 	const base = resolve(cwd, baseFolder(env));
@@ -82,8 +82,10 @@ async function loadRepositoryFile(
 	const file = found && (await readFoundFile(found.path));
 	if (!found || !file) return;
 	const {root} = found;
-	const lists = [...others.above, ...others.below].map(layer => layer.get('trustedDirectories')?.value ?? []);
-	const isUntrusted = !(isTrusted || (await isTrustedFolder(root, lists.flat() as string[])));
+	const trustedLists = [...others.above, ...others.below].map(
+		layer => layer.get('trustedDirectories')?.value ?? [],
+	);
+	const isUntrusted = !(isTrusted || (await isTrustedFolder(root, trustedLists.flat() as string[])));
 	const checked = ignoreSelfTrust(file);
 	return {
 		...(isUntrusted ? await ignoreUntrustedSettings(checked, {...others, root}) : checked),
@@ -130,7 +132,7 @@ function resolveRole(merged: MergedLayers, role: string): RolePreset {
 	return Object.fromEntries(values) as RolePreset;
 }
 
-/** Replaces `--fast` by the `--model` that it means. Returns warnings. */
+/** Sets the model of `--fast` in the layer of the flags. Returns warnings. */
 function applyFastModel(flags: ConfigLayer, merged: MergedLayers): string[] {
 	const model = merged.find('fastModel');
 	if (!model)
@@ -139,7 +141,7 @@ function applyFastModel(flags: ConfigLayer, merged: MergedLayers): string[] {
 	return [];
 }
 
-/** A role that does not exist: an error for a flag, else a warning. */
+/** Checks that the default role exists. Throws if it comes from a flag, and returns a warning otherwise. */
 function unknownRoleWarnings({role, roles}: ServeConfig, origin: string | undefined): string[] {
 	if (role === undefined || roles.has(role)) return [];
 	const roleNames = [...roles.keys()].join(', ');
@@ -147,5 +149,5 @@ function unknownRoleWarnings({role, roles}: ServeConfig, origin: string | undefi
 	const remedy = 'Add [plugins.codex-mcp.roles.NAME] to .atm.toml, or choose another role.';
 	if (origin === '--role')
 		throw new BridgeError('ERR_CONFIG_INVALID', `--role ${role} is not a role. ${roleList}`, remedy);
-	return [`${origin}: ${role} is not a role. ${roleList} Calls that name no role fail.`];
+	return [`${origin}: ${role} is not a role. ${roleList} Calls without a role fail.`];
 }

@@ -2,7 +2,7 @@ import type {ConfigLayer, LayerValue} from './layer.js';
 import {roleSettings} from './settings.js';
 import type {RolePreset} from './types.js';
 
-/** Layers as one: of each key the value of the first layer that has it. */
+/** A view of several layers. The first layer that has a key determines its value. */
 export class MergedLayers {
 	readonly #layers: readonly ConfigLayer[];
 	readonly origins = new Map<string, string>();
@@ -21,7 +21,7 @@ export class MergedLayers {
 		return this.#layers.map(layer => layer.get(name)).find(found => found !== undefined);
 	}
 
-	/** All keys of a table whose keys are names. */
+	/** All keys of a table with user-defined keys. */
 	names(prefix: string): string[] {
 		const all = this.#layers.flatMap(layer => [...layer.keys()]);
 		const found = all.filter(key => key.startsWith(`${prefix}.`)).map(key => key.slice(prefix.length + 1));
@@ -34,15 +34,16 @@ export class MergedLayers {
 	}
 }
 
-export const formatSource = ({source: from, key}: LayerValue): string =>
-	from === key ? from : `${from} ${key}`;
+export const formatSource = ({source, key}: LayerValue): string =>
+	source === key ? source : `${source} ${key}`;
 
-/** Flags and variables come first, in this order; all layers after them are files. */
+/** The layers of flags and variables, which come first in this order. All later layers are files. */
 const NON_FILE_LAYERS = 2;
 
 /**
- * The layers with the preset of the default role at its rank: after the flags or variables that chose the role, since a
- * flag beside `--role` overrides it; before the other keys of the file that chose it.
+ * Inserts the preset of the default role. If a flag or variable selects the role, the preset comes after that
+ * layer, so that another flag overrides it. If a file selects the role, the preset overrides the other keys
+ * of that file.
  */
 export function withDefaultRole(layers: readonly ConfigLayer[]): ConfigLayer[] {
 	const at = layers.findIndex(layer => layer.has('role'));
@@ -51,13 +52,13 @@ export function withDefaultRole(layers: readonly ConfigLayer[]): ConfigLayer[] {
 	return layers.toSpliced(at < NON_FILE_LAYERS ? at + 1 : at, 0, rolePreset(layers, String(role)));
 }
 
-/** The same for a role that a call names, which goes before all layers. */
+/** Inserts the preset of a role that a call names. It overrides all layers. */
 export const withNamedRole = (layers: readonly ConfigLayer[], role: string): ConfigLayer[] => [
 	rolePreset(layers, role),
 	...layers,
 ];
 
-/** The same for a role that a resumed session was started with, and that is not the default any more. */
+/** Inserts the preset of the role that a resumed session was started with, if it is no longer the default. */
 export const withResumedRole = (layers: readonly ConfigLayer[], role: string): ConfigLayer[] =>
 	layers.toSpliced(NON_FILE_LAYERS, 0, rolePreset(layers, role));
 

@@ -12,19 +12,19 @@ import {
 	type TrustedBaseline,
 } from './untrusted-settings.js';
 
-/** The context of a repository's file: the layers before and after it, and the teams. */
+/** The context of a repository's file. */
 export type RepositoryContext = {
-	/** The repository that the file is in. */
+	/** The root of the repository. */
 	readonly root: string;
-	/** Flags, variables, and the named file. */
+	/** The layers of higher precedence: flags, variables and the explicit file. */
 	readonly above: readonly ConfigLayer[];
-	/** The user's own file. */
+	/** The layers of lower precedence: the user's file. */
 	readonly below: readonly ConfigLayer[];
-	/** Claude Code's folder, which has the teams. */
+	/** The folder of Claude Code, which contains the teams. */
 	readonly claude: string;
 };
 
-/** A repository's file without `trusted_directories`: a repository must not trust itself. */
+/** Removes `trusted_directories` from a repository's file: a repository must not trust itself. */
 export function ignoreSelfTrust(file: ServeConfigFile): ServeConfigFile {
 	const trusted = file.layer.get('trustedDirectories');
 	if (!trusted) return file;
@@ -35,7 +35,7 @@ export function ignoreSelfTrust(file: ServeConfigFile): ServeConfigFile {
 	return {...file, layer, warnings: [...file.warnings, warning]};
 }
 
-/** A repository's file without the settings that only a trusted file may have. Adds a warning for each. */
+/** Removes the settings that only a trusted file may have. Adds a warning for each. */
 export async function ignoreUntrustedSettings(
 	file: ServeConfigFile,
 	context: RepositoryContext,
@@ -52,7 +52,7 @@ export async function ignoreUntrustedSettings(
 		if (reason !== undefined) ignore(name, value, reason);
 	}
 	completeRoles(layer, baseline.layers);
-	// Last: which role is harmless depends on the settings that are left.
+	// The role is checked last, because its effect depends on the remaining settings.
 	const role = layer.get('role');
 	const reason = role && looserRoleReason([...context.above, layer, ...context.below], baseline.layers);
 	if (reason !== undefined) ignore('role', role as LayerValue, reason);
@@ -62,13 +62,13 @@ export async function ignoreUntrustedSettings(
 	return {...file, layer, warnings: [...file.warnings, ...ignored.slice(0, MAX_WARNINGS), ...more]};
 }
 
-/** Ignored settings that are listed for one file: a hostile file may have any number. */
+/** Limit on listed ignored settings, since a hostile file may have any number of them. */
 const MAX_WARNINGS = 50;
 
 const remedyFor = (root: string): string =>
 	`If you trust ${root}, use --trust, or add it to trusted_directories in your own configuration.`;
 
-/** The configuration that holds without the file. */
+/** The configuration that applies without the file. */
 async function baselineOf(
 	layer: ConfigLayer,
 	{above, below, claude}: RepositoryContext,
@@ -85,11 +85,14 @@ async function baselineOf(
 	};
 }
 
-/** The members of a team, if its roster can be read. Mail checks them again before it uses an alias. */
+/**
+ * The members of a team, or none if its roster cannot be read. Mail checks them again before it uses an
+ * alias.
+ */
 const readMembers = async (claude: string, team: string): Promise<readonly TeamMember[]> =>
 	(await findTeam(claude, team).catch(() => undefined))?.members ?? [];
 
-/** Whether a folder is one of those that the user trusts, or in one. */
+/** Whether a folder is a trusted folder or inside one. */
 export async function isTrustedFolder(folder: string, trusted: readonly string[]): Promise<boolean> {
 	for (const each of trusted) if (await isWithin(folder, each)) return true;
 	return false;

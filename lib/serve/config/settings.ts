@@ -13,13 +13,12 @@ import {
 	textType,
 } from './value-types.js';
 
-/** The tables of the plugin: as it was first called, and as it came to be called. The first one wins. */
+/** The old and the new name of the plugin's table. The first one takes precedence. */
 export const pluginTables = ['codex-mcp', 'atm-agent-mcp'] as const;
 
-/** One key of the configuration. */
 export type ServeSetting = {
 	readonly name: keyof ServeConfig;
-	/** How it is written in files, the strongest spelling first. */
+	/** The keys in files. Earlier ones take precedence. */
 	readonly keys: readonly string[];
 	readonly type: SettingType;
 	readonly fallback: unknown;
@@ -37,10 +36,10 @@ const defineSetting = (
 const MAX_TIMER_SECS = 2_000_000;
 
 const sandbox = restrictionType('read-only', 'workspace-write', 'danger-full-access');
-/** Codex has no on-failure since mid-2026, and untrusted only in `codex app-server`. */
+/** Codex removed `on-failure` in mid-2026, and supports `untrusted` only in `codex app-server`. */
 const approvalPolicy = restrictionType('untrusted', 'on-request', 'never');
 
-/** Keys that a role may have, too. */
+/** Settings that a role can preset. */
 export const roleSettings: ReadonlyArray<ServeSetting & {readonly name: keyof RolePreset}> = [
 	{...defineSetting('model', textType), name: 'model'},
 	{...defineSetting('sandbox', sandbox), name: 'sandbox'},
@@ -48,7 +47,6 @@ export const roleSettings: ReadonlyArray<ServeSetting & {readonly name: keyof Ro
 	{...defineSetting('reasoningEffort', textType), name: 'reasoningEffort'},
 ];
 
-/** The keys of the plugin's table. */
 export const pluginSettings: readonly ServeSetting[] = [
 	defineSetting('codexBin', programType, 'codex'),
 	defineSetting('identity', identityType, 'codex', ['default_identity', 'identity']),
@@ -80,16 +78,15 @@ export const pluginSettings: readonly ServeSetting[] = [
 	defineSetting('trustedDirectories', pathsType, []),
 ];
 
-/** The keys that are no plugin's. */
+/** The settings outside of the plugin's table. */
 export const coreSettings: readonly ServeSetting[] = [
 	defineSetting('team', nameType, 'default', ['default_team']),
 	defineSetting('coreIdentity', nameType, 'human', ['identity']),
 ];
 
-/** Tables of names that anybody may choose. */
+/** Tables with user-defined keys. */
 export const userKeyedTables = ['roles', 'per_thread_auto_mail'] as const;
 
-/** The variable that a setting can be given by. */
 export const environmentVariableOf = ({name: settingName}: ServeSetting): string =>
 	settingName === 'team'
 		? 'ATM_TEAM'

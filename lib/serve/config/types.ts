@@ -1,4 +1,4 @@
-/** Settings that a call's role presets. */
+/** Settings that a role can preset. */
 export type RolePreset = {
 	readonly model: string | undefined;
 	readonly sandbox: string | undefined;
@@ -7,32 +7,32 @@ export type RolePreset = {
 };
 
 /**
- * The settings of `bridge serve` and its companions, all resolved; undefined values are not sent to Codex. The settings
- * of `Role` are those of a call that names no role.
+ * The resolved settings of `bridge serve` and related commands. Undefined values are not sent to Codex. The
+ * members of `RolePreset` apply to calls without a role.
  */
 export type ServeConfig = RolePreset & {
-	/** The folder that `.config/atm` and `.claude` are in. */
+	/** The folder that contains `.config/atm` and `.claude`. */
 	readonly base: string;
-	/** Claude Code's folder, which has the teams and their inboxes. */
+	/** The folder of Claude Code, which contains the teams and their inboxes. */
 	readonly claude: string;
 	readonly team: string;
-	/** Whether a flag, a variable or a file names the team. */
+	/** Whether a flag, a variable or a file sets the team. */
 	readonly isTeamNamed: boolean;
-	/** Who the person or the lead is. It is never the identity of a Codex session. */
+	/** The identity of the user or the lead. Never the identity of a Codex session. */
 	readonly coreIdentity: string;
 	readonly aliases: ReadonlyMap<string, string>;
-	/** Aliases of an untrusted file: a member of that name goes before them. */
+	/** Aliases of an untrusted file. A member with the same name takes precedence. */
 	readonly weakAliases: ReadonlySet<string>;
 	readonly codexBin: string;
-	/** The identity of sessions whose call names none. */
+	/** The identity of sessions that are started without one. */
 	readonly identity: string;
 	readonly fastModel: string | undefined;
-	/** The role of calls that name none. */
+	/** The role of calls without one. */
 	readonly role: string | undefined;
 	readonly roles: ReadonlyMap<string, RolePreset>;
-	/** By role, the settings of a call that names it. */
+	/** The settings of a call that names a role, by role. */
 	readonly namedRoles: ReadonlyMap<string, RolePreset>;
-	/** By role, the settings of a resumed session whose call did not name it. */
+	/** The settings of a resumed session whose call does not name its role, by role. */
 	readonly resumedRoles: ReadonlyMap<string, RolePreset>;
 	readonly mailPollIntervalMs: number;
 	/** 0 for no limit. */
@@ -45,32 +45,31 @@ export type ServeConfig = RolePreset & {
 	readonly maxMailMessages: number;
 	/** In code points. */
 	readonly maxMailMessageLength: number;
-	/** How many turns mail may start until the client says something, or there was no mail for so long. */
+	/** Limit on consecutive mail turns, until a turn of the client or `mailQuietSecs` without mail. */
 	readonly maxMailTurns: number;
 	readonly mailQuietSecs: number;
-	/** Where figures are told to a monitoring system; 0 for a port that is free. */
+	/** The port of the metrics endpoint. 0 selects a free port. */
 	readonly metricsPort: number | undefined;
 	/** Absolute paths. */
 	readonly basePromptFile: string | undefined;
 	readonly extraInstructionsFile: string | undefined;
-	/** Which of Codex's servers to run. */
+	/** The interface of Codex to use. */
 	readonly transport: 'auto' | 'mcp' | 'app-server';
-	/** What the text of an agent file becomes. */
+	/** The use of the text of an agent file. */
 	readonly agentFileAs: 'prompt' | 'base-instructions';
-	/** Whether a reply tells the session of a new branch or folder. */
+	/** Whether a reply includes a changed branch or folder. */
 	readonly contextOnReply: boolean;
-	/** How many turns may wait for a session that is busy. */
+	/** Limit on turns that are queued for a busy session. */
 	readonly maxQueuedTurns: number;
 	readonly inboxFormat: 'auto' | 'native' | 'legacy';
-	/** Whether sessions get tools for mail of their own: `bridge atm-tools`. */
+	/** Whether sessions get their own mail tools: `bridge atm-tools`. */
 	readonly atmTools: boolean;
-	/** Folders whose own file may say more than others': see lib/serve/config/repository-trust.ts. */
+	/** Folders with trusted configuration files: see lib/serve/config/repository-trust.ts. */
 	readonly trustedDirectories: readonly string[];
-	/** When the audit file is made safe against a power cut. */
+	/** When the audit log is synced to disk: every second, or after each entry. */
 	readonly auditFsync: 'second' | 'always';
 };
 
-/** What was given on the command line. */
 export type ServeFlags = {
 	readonly config?: string | undefined;
 	readonly team?: string | undefined;
@@ -82,7 +81,7 @@ export type ServeFlags = {
 	readonly sandbox?: string | undefined;
 	readonly approvalPolicy?: string | undefined;
 	readonly timeoutSecs?: number | undefined;
-	/** The repository's own file may name programs and files outside of the repository. */
+	/** Whether the repository's file is trusted with all keys. */
 	readonly isTrusted?: boolean | undefined;
 };
 
@@ -92,13 +91,16 @@ export type LoadServeConfigOptions = {
 	readonly cwd: string;
 };
 
-/** The configuration with what there is to say about it. */
+/** The configuration, with origins and warnings. */
 export type LoadedServeConfig = {
 	readonly config: ServeConfig;
-	/** Where each value comes from, by its name in `AtmConfig`; of roles and maps by `roles.NAME.model`, `aliases.NAME`. */
+	/**
+	 * The origin of each value, by its name in `ServeConfig`. Roles and maps use `roles.NAME.model`,
+	 * `aliases.NAME`.
+	 */
 	readonly origins: ReadonlyMap<string, string>;
-	/** Each a sentence that names the file and the key. */
+	/** Sentences that name the file and the key. */
 	readonly warnings: readonly string[];
-	/** The files that were read, the strongest first. */
+	/** The files that were read, in order of precedence. */
 	readonly files: readonly string[];
 };

@@ -3,16 +3,15 @@ import type {TeamMember} from '../mail/types.js';
 import type {ConfigLayer} from './layer.js';
 import {MergedLayers, withDefaultRole, withNamedRole} from './merged-layers.js';
 
-/** The configuration that holds without an untrusted file. */
+/** The configuration that applies without an untrusted file. */
 export type TrustedBaseline = {
 	readonly layers: readonly ConfigLayer[];
-	/** The members of the team. */
 	readonly members: readonly TeamMember[];
 	/** The value of a key, or its default. */
 	settingOf(name: string): unknown;
 };
 
-/** The values of the keys that restrict a session, strictest first. */
+/** The values of the settings that restrict a session, strictest first. */
 const strictestFirst = {
 	sandbox: ['read-only', 'workspace-write', 'danger-full-access'],
 	approvalPolicy: ['untrusted', 'on-request', 'on-failure', 'never'],
@@ -20,7 +19,10 @@ const strictestFirst = {
 type RestrictionKey = keyof typeof strictestFirst;
 const restrictionKeys = Object.keys(strictestFirst) as RestrictionKey[];
 
-/** Why a value is rejected; undefined where it is not. `now` is the value that holds without the file. */
+/**
+ * Returns why a value is rejected, or undefined if it is accepted. `now` is the value that applies without
+ * the file.
+ */
 type UntrustedRule = (value: unknown, now: unknown) => string | undefined;
 
 const allowAny: UntrustedRule = () => undefined;
@@ -32,10 +34,10 @@ const allowHigher: UntrustedRule = (value, now) =>
 const allowShorter: UntrustedRule = (value, now) =>
 	allowLower(value === 0 ? Number.POSITIVE_INFINITY : value, now === 0 ? Number.POSITIVE_INFINITY : now);
 const allowOff: UntrustedRule = value =>
-	value === false ? undefined : 'it enables a setting that is off without it';
+	value === false ? undefined : 'it enables a setting that is otherwise off';
 const rejectInstructions: UntrustedRule = () => 'it adds instructions to each session';
 
-/** The keys that an untrusted file may have, under conditions. All other keys are rejected. */
+/** The rules for the settings of an untrusted file. All other settings are rejected. */
 const rules: ReadonlyMap<string, UntrustedRule> = new Map([
 	...['model', 'fastModel', 'reasoningEffort', 'team', 'coreIdentity'].map(name => [name, allowAny] as const),
 	...[
@@ -48,7 +50,7 @@ const rules: ReadonlyMap<string, UntrustedRule> = new Map([
 	['requestTimeoutSecs', allowShorter],
 	...['mailPollIntervalMs', 'mailQuietSecs'].map(name => [name, allowHigher] as const),
 	...['autoMail', 'atmTools'].map(name => [name, allowOff] as const),
-	['auditFsync', value => (value === 'always' ? undefined : 'audit lines would reach the disk later')],
+	['auditFsync', value => (value === 'always' ? undefined : 'audit entries would be written to disk later')],
 	['codexBin', () => 'it names a program to run'],
 	['basePromptFile', rejectInstructions],
 	['extraInstructionsFile', rejectInstructions],
@@ -56,7 +58,7 @@ const rules: ReadonlyMap<string, UntrustedRule> = new Map([
 	['metricsPort', () => 'it opens a port'],
 ]);
 
-/** Why an untrusted file may not set a key to a value; undefined where it may. */
+/** Returns why an untrusted file may not set a key to a value, or undefined if it may. */
 export function rejectionReason(name: string, value: unknown, baseline: TrustedBaseline): string | undefined {
 	const [table = '', ...rest] = name.split('.');
 	const key = rest.join('.');
@@ -66,7 +68,7 @@ export function rejectionReason(name: string, value: unknown, baseline: TrustedB
 	if (isRestrictionKey(name))
 		return restrictionRejection(name, value, boundsOf(name, undefined, baseline.layers));
 	if (name === 'identity') return identityRejection(String(value), baseline);
-	// The default role is checked last: see looserRole.
+	// The default role is checked last: see `looserRoleReason`.
 	if (name === 'role') return;
 	const now = baseline.settingOf(name);
 	if (value === now) return;
@@ -75,7 +77,9 @@ export function rejectionReason(name: string, value: unknown, baseline: TrustedB
 
 const rejectAlways: UntrustedRule = () => 'only a trusted repository may set it';
 
-/** Why an untrusted file may not choose the default role; undefined if it makes nothing looser. */
+/**
+ * Returns why an untrusted file may not select the default role, or undefined if that loosens no restriction.
+ */
 export function looserRoleReason(
 	layers: readonly ConfigLayer[],
 	baselineLayers: readonly ConfigLayer[],
@@ -90,7 +94,7 @@ export function looserRoleReason(
 	return looser && `its ${fileKeyOf(looser)} is less strict than ${describeBound(now?.[looser])}`;
 }
 
-/** Completes roles that only the untrusted file defines with the settings of a call without a role. */
+/** Completes roles that only the untrusted file defines with the restrictions of calls without a role. */
 export function completeRoles(layer: ConfigLayer, baselineLayers: readonly ConfigLayer[]): void {
 	const baseline = new MergedLayers(withDefaultRole(baselineLayers));
 	const roles = new MergedLayers([layer]).names('roles').filter(name => !name.includes('.'));
@@ -111,7 +115,7 @@ function roleRejection([role = '', key]: readonly string[], value: unknown, {lay
 		: undefined;
 }
 
-/** The values that one of an untrusted file must not be looser than. */
+/** The values that an untrusted value must not be looser than. */
 function boundsOf(
 	restriction: RestrictionKey,
 	role: string | undefined,
@@ -122,7 +126,7 @@ function boundsOf(
 	return stacks.map(stack => new MergedLayers(stack).find(restriction)?.value);
 }
 
-/** Without a known value, Codex's own default applies, which may be the strictest. */
+/** An unset or unknown bound counts as the strictest value, since the default of Codex may be that. */
 function restrictionRejection(
 	restriction: RestrictionKey,
 	value: unknown,
@@ -140,15 +144,15 @@ function restrictionRejection(
 
 const describeBound = (bound: unknown): string =>
 	bound === undefined
-		? "Codex's own default may be"
-		: `${printable(shortened(String(bound)))}, which holds without it`;
+		? "Codex's own default, which may be the strictest value"
+		: `${printable(shortened(String(bound)))}, which applies without this file`;
 
 function autoMailRejection(identity: string, {settingOf, layers}: TrustedBaseline): string | undefined {
 	const now = new MergedLayers(layers).find(`perThreadAutoMail.${identity}`)?.value ?? settingOf('autoMail');
 	return now === true ? undefined : allowOff(true, now);
 }
 
-/** Mail to a member, or to an alias of the user, must not go elsewhere. */
+/** Prevents that mail to a member, or to an alias of the user, goes to another recipient. */
 function aliasRejection(
 	name: string,
 	value: unknown,
@@ -159,7 +163,10 @@ function aliasRejection(
 	return isTeamMember(name, members) ? 'a member of the team has this name' : undefined;
 }
 
-/** A session of this name would read the mail of that member. Entries of other sessions of bridge have a mark. */
+/**
+ * A session with the name of a member would read the member's mail. Members with a mark are sessions of
+ * bridge.
+ */
 const identityRejection = (identity: string, {members, settingOf}: TrustedBaseline): string | undefined =>
 	identity !== settingOf('identity') &&
 	isTeamMember(

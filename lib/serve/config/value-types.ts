@@ -2,38 +2,40 @@ import {homedir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {invalidNameReason} from '../names.js';
 
-/** What a setting may be: how a file's value is understood, and what to say of one that is not. */
+/** The type of a setting: a parser for values, and a description for error messages. */
 export type SettingType = {
 	readonly expected: string;
-	/** The value, or undefined if it is none. Paths are seen from `folder`. */
+	/**
+	 * Returns the parsed value, or undefined if it is invalid. Relative paths are resolved against `folder`.
+	 */
 	parse(value: unknown, folder: string): unknown;
 	/**
-	 * What is wrong with a value that is kept all the same: without it, sessions could get rights that the user did not want
-	 * them to have. Calls that use it fail.
+	 * Returns a warning for an invalid value that is kept. Without the value, sessions could get more
+	 * permissions than the user intended. Calls that use it fail.
 	 */
 	warningFor?(value: unknown): string | undefined;
 };
 
-/** A value of a variable or a flag, which is always a text, as a file would have it. */
+/** Converts the text of a variable or flag to the type that a file would have. */
 export function parseScalar(text: string): unknown {
 	if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
 	return /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
 export const textType: SettingType = {
-	expected: 'a text',
+	expected: 'a non-empty string',
 	parse: value =>
 		typeof value === 'number' ? String(value) : isNonEmptyText(value) ? value.trim() : undefined,
 };
 
-/** For the name of a team, a person, a role. */
+/** The name of a team, a person or a role. */
 export const nameType: SettingType = {
 	expected: 'a name of letters, digits, ".", "_" and "-"',
 	parse: value =>
 		isNonEmptyText(value) && invalidNameReason(value.trim()) === undefined ? value.trim() : undefined,
 };
 
-/** For the name of a session: without dots, see lib/serve/names.ts. */
+/** The identity of a session, without dots: see lib/serve/names.ts. */
 export const identityType: SettingType = {
 	expected: 'a name of letters, digits, "_" and "-"',
 	parse: value =>
@@ -58,7 +60,7 @@ export const enumType = (...choices: readonly string[]): SettingType => ({
 	parse: value => choices.find(choice => choice === value),
 });
 
-/** A restriction, which Codex knows by one of these names. */
+/** A restriction of Codex. Unknown values are kept, with a warning. */
 export const restrictionType = (...choices: readonly string[]): SettingType => ({
 	expected: `one of ${choices.join(', ')}`,
 	parse: textType.parse,
@@ -68,14 +70,14 @@ export const restrictionType = (...choices: readonly string[]): SettingType => (
 			: `Expected one of ${choices.join(', ')}. Calls that use this value fail.`,
 });
 
-/** A file or folder; `~` is the user's own folder. */
+/** A file or folder. `~` is the home folder. */
 export const pathType: SettingType = {
 	expected: 'a path',
 	parse: (value, folder) =>
 		isNonEmptyText(value) && !value.includes('\0') ? resolvePath(value.trim(), folder) : undefined,
 };
 
-/** A program: a name that is looked for in PATH, or a path. */
+/** A program: a name in PATH, or a path. */
 export const programType: SettingType = {
 	expected: 'the name or the path of a program',
 	parse: (value, folder) => {

@@ -2,13 +2,13 @@ import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import test from 'ava';
 import {BridgeError} from '../../../lib/core/errors.js';
-import {newPlace} from './support.js';
+import {createFixture} from './support.js';
 
-test('restrictions that Codex does not know are kept, with a warning; a flag or a named file is an error [S-D12]', async t => {
-	const {load, own, repo} = newPlace(t);
+test('keeps unknown restrictions with a warning, but rejects them in a flag or an explicit file [S-D12]', async t => {
+	const {load, writeUserFile, repo} = createFixture(t);
 	const toml =
 		'[plugins.codex-mcp]\napproval_policy = "on-failure"\n[plugins.codex-mcp.roles.a]\nsandbox = "bogus"\n';
-	own(toml);
+	writeUserFile(toml);
 	const env = {ATM_AGENT_MCP_SANDBOX: 'none'};
 	const {warnings, config} = await load({}, env);
 	t.like(config, {approvalPolicy: 'on-failure', sandbox: 'none'});
@@ -24,7 +24,7 @@ test('restrictions that Codex does not know are kept, with a warning; a flag or 
 			`FILE: [plugins.codex-mcp.roles.a].sandbox: ${sandboxes}`,
 		],
 	);
-	own('');
+	writeUserFile('');
 	const file = join(repo, 'named.toml');
 	writeFileSync(file, toml);
 	await t.throwsAsync(load({config: file}), {message: /has 2 mistakes/});
@@ -32,13 +32,13 @@ test('restrictions that Codex does not know are kept, with a warning; a flag or 
 		await t.throwsAsync(load(flags), {instanceOf: BridgeError, message: /^--\S+ \S+ is not valid\.$/});
 });
 
-test('a role that does not exist is an error in a flag, and a warning elsewhere [S-D12]', async t => {
-	const {load, own} = newPlace(t);
-	own('[plugins.codex-mcp]\nrole = "b"\n[plugins.codex-mcp.roles.a]\nmodel = "m"');
+test('rejects an unknown role in a flag, and warns about it elsewhere [S-D12]', async t => {
+	const {load, writeUserFile} = createFixture(t);
+	writeUserFile('[plugins.codex-mcp]\nrole = "b"\n[plugins.codex-mcp.roles.a]\nmodel = "m"');
 	const {warnings} = await load({});
 	t.regex(
 		warnings.join('\n'),
-		/\.role: b is not a role\. The configured roles are a\. Calls that name no role fail\.$/,
+		/\.role: b is not a role\. The configured roles are a\. Calls without a role fail\.$/,
 	);
 	await t.throwsAsync(load({role: 'c'}), {
 		instanceOf: BridgeError,

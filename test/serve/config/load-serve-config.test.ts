@@ -5,10 +5,10 @@ import test from 'ava';
 import fc from 'fast-check';
 import {stringify} from 'smol-toml';
 import {BridgeError} from '../../../lib/core/errors.js';
-import {newPlace} from './support.js';
+import {createFixture} from './support.js';
 
-test('without any file all is as by default, and says so [FR-12.3]', async t => {
-	const {load, home} = newPlace(t);
+test('uses defaults without any file, and reports them as the origin [FR-12.3]', async t => {
+	const {load, home} = createFixture(t);
 	const {config, origins, warnings, files} = await load();
 	t.like(config, {team: 'default', coreIdentity: 'human', identity: 'codex', codexBin: 'codex', base: home});
 	t.like(config, {model: undefined, sandbox: undefined, approvalPolicy: undefined, transport: 'auto'});
@@ -21,16 +21,16 @@ test('without any file all is as by default, and says so [FR-12.3]', async t => 
 	t.like(config, {maxMailMessages: 10, maxMailMessageLength: 4096, persistThreads: true});
 	t.is(origins.get('base'), '$ATM_HOME');
 	t.deepEqual(
-		new Set([...origins].filter(([name]) => name !== 'base').map(([, place]) => place)),
+		new Set([...origins].filter(([name]) => name !== 'base').map(([, origin]) => origin)),
 		new Set(['default']),
 	);
 	t.deepEqual([warnings, files], [[], []]);
 });
 
-test('every key of the plugin table is read, under either name of it [FR-12.1]', async t => {
+test('reads every key of the plugin table, under both of its names [FR-12.1]', async t => {
 	for (const table of ['codex-mcp', 'atm-agent-mcp']) {
-		const {load, own, home} = newPlace(t);
-		own(`[plugins.${table}]
+		const {load, writeUserFile, home} = createFixture(t);
+		writeUserFile(`[plugins.${table}]
 			codex_bin = "/opt/codex"\nidentity = "arch"\nmodel = "m"\nfast_model = "f"\nreasoning_effort = "high"
 			sandbox = "read-only"\napproval_policy = "never"\nmail_poll_interval_ms = 1000\nrequest_timeout_secs = 20
 			max_concurrent_threads = 3\npersist_threads = false\nauto_mail = false\nmax_mail_messages = 5
@@ -59,24 +59,24 @@ test('every key of the plugin table is read, under either name of it [FR-12.1]',
 	}
 });
 
-test('both spellings of a key are read; default_identity wins over identity [FR-2.5] [FR-8.5]', async t => {
-	const {load, ofRepo} = newPlace(t);
-	const file = ofRepo(
+test('reads both spellings of a key, and prefers default_identity to identity [FR-2.5] [FR-8.5]', async t => {
+	const {load, writeRepoFile} = createFixture(t);
+	const file = writeRepoFile(
 		'[plugins.codex-mcp]\nidentity = "b"\ndefault_identity = "a"\nmax_messages = 3\nmax_message_length = 9\n[atm]\ndefault_team = "red"',
 	);
 	const {config, warnings, origins} = await load();
 	t.like(config, {identity: 'a', maxMailMessages: 3, maxMailMessageLength: 9, team: 'red'});
 	t.is(origins.get('identity'), `${file} [plugins.codex-mcp].default_identity`);
 	t.is(warnings.length, 1);
-	t.regex(warnings[0] ?? '', /\[plugins\.codex-mcp\]\.identity: .*default_identity is what counts/);
+	t.regex(warnings[0] ?? '', /\[plugins\.codex-mcp\]\.identity: .*default_identity takes precedence/);
 });
 
-test('roles are merged key by key over all files [FR-12.2]', async t => {
-	const {load, own, ofRepo} = newPlace(t);
-	own(
+test('merges roles key by key over all files [FR-12.2]', async t => {
+	const {load, writeUserFile, writeRepoFile} = createFixture(t);
+	writeUserFile(
 		'[plugins.codex-mcp.roles.deep]\nmodel = "big"\nsandbox = "read-only"\n[plugins.codex-mcp.roles.plain]',
 	);
-	ofRepo('[plugins.codex-mcp.roles.deep]\nsandbox = "workspace-write"\nreasoning_effort = "high"');
+	writeRepoFile('[plugins.codex-mcp.roles.deep]\nsandbox = "workspace-write"\nreasoning_effort = "high"');
 	const {config, origins} = await load({isTrusted: true});
 	t.deepEqual(config.roles.get('deep'), {
 		model: 'big',
@@ -89,14 +89,14 @@ test('roles are merged key by key over all files [FR-12.2]', async t => {
 	t.regex(origins.get('roles.deep.sandbox') ?? '', /\.atm\.toml /);
 });
 
-test('flags are stronger than variables, these than the named file, the repository, the user and defaults [FR-12.3]', async t => {
-	const {load, own, ofRepo, home} = newPlace(t);
+test('prefers flags to variables, the explicit file, the repository file, the user file and defaults, in this order [FR-12.3]', async t => {
+	const {load, writeUserFile, writeRepoFile, home} = createFixture(t);
 	const named = join(home, 'named.toml');
 	const values = (prefix: string, keys: readonly string[]): string =>
 		`[plugins.codex-mcp]\n${keys.map(key => `${key} = "${prefix}-${key.replaceAll('_', '')}"`).join('\n')}`;
 	const keys = ['fast_model', 'reasoning_effort', 'role', 'identity', 'model'];
-	own(values('global', keys));
-	ofRepo(values('repo', keys.slice(1)));
+	writeUserFile(values('global', keys));
+	writeRepoFile(values('repo', keys.slice(1)));
 	writeFileSync(named, values('named', keys.slice(2)));
 	const env = {ATM_AGENT_MCP_IDENTITY: ' env-id ', ATM_AGENT_MCP_MODEL: 'env-model', ATM_CONFIG: named};
 	const {config, origins, files} = await load({model: 'flag-model'}, env);
@@ -108,17 +108,17 @@ test('flags are stronger than variables, these than the named file, the reposito
 	t.is(files[0], named);
 });
 
-test('of any layers with any keys, each key is what the strongest layer that has it says [FR-12.3]', async t => {
+test('property: takes each key from the first layer that has it [FR-12.3]', async t => {
 	const numbers = ['request_timeout_secs', 'max_concurrent_threads', 'max_queued_turns'] as const;
 	const names = ['requestTimeoutSecs', 'maxConcurrentThreads', 'maxQueuedTurns'] as const;
 	const table = fc.dictionary(fc.constantFrom(...numbers), fc.integer({min: 1, max: 999}));
-	const {load, own, ofRepo, home} = newPlace(t);
+	const {load, writeUserFile, writeRepoFile, home} = createFixture(t);
 	const named = join(home, 'named.toml');
 	await fc.assert(
 		fc.asyncProperty(table, table, table, table, async (env, inNamed, inRepo, inOwn) => {
 			const text = (values: object): string => stringify({plugins: {'codex-mcp': values}});
-			own(text(inOwn));
-			ofRepo(text(inRepo));
+			writeUserFile(text(inOwn));
+			writeRepoFile(text(inRepo));
 			writeFileSync(named, text(inNamed));
 			const variables = Object.entries(env).map(([key, value]) => [
 				`ATM_AGENT_MCP_${key.toUpperCase()}`,
@@ -126,11 +126,11 @@ test('of any layers with any keys, each key is what the strongest layer that has
 			]);
 			const {config} = await load({config: named, isTrusted: true}, Object.fromEntries(variables));
 			for (const [at, key] of numbers.entries()) {
-				const wanted = [env, inNamed, inRepo, inOwn].find(layer => key in layer)?.[key];
-				const found = config[names[at] ?? 'maxQueuedTurns'];
+				const expected = [env, inNamed, inRepo, inOwn].find(layer => key in layer)?.[key];
+				const actual = config[names[at] ?? 'maxQueuedTurns'];
 				t.is(
-					found,
-					wanted ?? {request_timeout_secs: 300, max_concurrent_threads: 10, max_queued_turns: 32}[key],
+					actual,
+					expected ?? {request_timeout_secs: 300, max_concurrent_threads: 10, max_queued_turns: 32}[key],
 				);
 			}
 		}),
@@ -138,34 +138,34 @@ test('of any layers with any keys, each key is what the strongest layer that has
 	);
 });
 
-test('2.1 the repository file is looked for upward, and not beyond the first folder with .git', async t => {
-	const {load, ofRepo, repo} = newPlace(t);
+test('searches the repository file upwards, up to the first folder with .git [2.1]', async t => {
+	const {load, writeRepoFile, repo} = createFixture(t);
 	const deep = join(repo, 'a', 'b');
 	mkdirSync(deep, {recursive: true});
-	ofRepo('[core]\ndefault_team = "top"');
+	writeRepoFile('[core]\ndefault_team = "top"');
 	t.is((await load({}, {}, deep)).config.team, 'top');
-	ofRepo('[core]\ndefault_team = "near"', 'a');
+	writeRepoFile('[core]\ndefault_team = "near"', 'a');
 	t.is((await load({}, {}, deep)).config.team, 'near');
 	mkdirSync(join(deep, '.git'));
 	t.is((await load({}, {}, deep)).config.team, 'default');
 });
 
-test('2.1 a file without [core] leaves team and identity to others, and one key alone is enough', async t => {
-	const {load, own, ofRepo} = newPlace(t);
-	own('[core]\ndefault_team = "red"\nidentity = "ada"\n[aliases]\nlead = "team-lead"\nme = "ada"');
-	ofRepo('[plugins.codex-mcp]\nmodel = "m"\n[aliases]\nlead = "boss"');
+test('reads team and identity key by key, and leaves missing ones to other files [2.1]', async t => {
+	const {load, writeUserFile, writeRepoFile} = createFixture(t);
+	writeUserFile('[core]\ndefault_team = "red"\nidentity = "ada"\n[aliases]\nlead = "team-lead"\nme = "ada"');
+	writeRepoFile('[plugins.codex-mcp]\nmodel = "m"\n[aliases]\nlead = "boss"');
 	const {config} = await load({isTrusted: true});
 	t.like(config, {team: 'red', coreIdentity: 'ada', identity: 'codex', model: 'm'});
 	t.deepEqual([...config.aliases].sort(), [
 		['lead', 'boss'],
 		['me', 'ada'],
 	]);
-	ofRepo('[core]\nidentity = "bob"');
+	writeRepoFile('[core]\nidentity = "bob"');
 	t.like((await load()).config, {team: 'red', coreIdentity: 'bob'});
 });
 
-test('2.1 variables are trimmed, empty ones are not set, and wrong ones are told and left out', async t => {
-	const {load} = newPlace(t);
+test('trims variables, treats empty ones as unset, and ignores invalid ones with a warning [2.1]', async t => {
+	const {load} = createFixture(t);
 	const {config, warnings, origins} = await load(
 		{},
 		{ATM_TEAM: ' red ', ATM_IDENTITY: ' ', ATM_AGENT_MCP_AUTO_MAIL: 'no', ATM_AGENT_MCP_MODEL: '5'},
@@ -175,14 +175,14 @@ test('2.1 variables are trimmed, empty ones are not set, and wrong ones are told
 	t.deepEqual(warnings, ['$ATM_AGENT_MCP_AUTO_MAIL: Expected true or false. It is ignored.']);
 });
 
-test('what is wrong in a found file is left out, told with file and key, and the rest counts', async t => {
-	const {load, ofRepo} = newPlace(t);
-	const file = ofRepo(
+test('ignores mistakes in a discovered file with a warning that has file and key, and uses the rest', async t => {
+	const {load, writeRepoFile} = createFixture(t);
+	const file = writeRepoFile(
 		'[core]\ndefault_team = "../x"\n[plugins.codex-mcp]\nmodle = "m"\nauto_mail = "yes"\nmodel = "m"\nroles = 3\nidentity = "a.b"',
 	);
 	const {config, warnings} = await load();
 	t.like(config, {team: 'default', model: 'm', autoMail: true, identity: 'codex'});
-	const told = warnings.join('\n');
+	const text = warnings.join('\n');
 	for (const key of [
 		'[core].default_team',
 		'modle: This key is not known. Did you mean model?',
@@ -190,14 +190,14 @@ test('what is wrong in a found file is left out, told with file and key, and the
 		'.roles: Expected a table.',
 		'.identity: Expected',
 	])
-		t.true(told.includes(key), `${key} in ${told}`);
+		t.true(text.includes(key), `${key} in ${text}`);
 	t.true(warnings.every(warning => warning.startsWith(`${file}: `)));
-	ofRepo('[core\n');
+	writeRepoFile('[core\n');
 	t.regex((await load()).warnings.join(), /\.atm\.toml:1:\d+: This is no TOML: .* It is ignored\./);
 });
 
-test('a named file that is missing or wrong is fatal', async t => {
-	const {load, home} = newPlace(t);
+test('rejects an explicit file that is missing or invalid', async t => {
+	const {load, home} = createFixture(t);
 	await t.throwsAsync(load({config: join(home, 'none.toml')}), {
 		instanceOf: BridgeError,
 		message: /none\.toml cannot be read/,
@@ -213,19 +213,19 @@ test('a named file that is missing or wrong is fatal', async t => {
 	}
 });
 
-test('a flag that cannot be meant is an error', async t => {
-	const {load} = newPlace(t);
+test('rejects an invalid flag', async t => {
+	const {load} = createFixture(t);
 	await t.throwsAsync(load({identity: '../x'}), {instanceOf: BridgeError, message: /--identity \.\.\/x/});
 	await t.throwsAsync(load({team: ''}), {instanceOf: BridgeError});
 });
 
-test('--fast takes fast_model, and says so where there is none', async t => {
-	const {load, own} = newPlace(t);
+test('uses fast_model for --fast, and warns if it is not configured', async t => {
+	const {load, writeUserFile} = createFixture(t);
 	t.regex(
 		(await load({isFast: true})).warnings.join(),
 		/--fast has no effect: the configuration has no fast_model/,
 	);
-	own('[plugins.codex-mcp]\nmodel = "slow"\nfast_model = "quick"');
+	writeUserFile('[plugins.codex-mcp]\nmodel = "slow"\nfast_model = "quick"');
 	const {config, origins} = await load({isFast: true});
 	t.is(config.model, 'quick');
 	t.regex(origins.get('model') ?? '', /^--fast, /);

@@ -8,26 +8,27 @@ import {
 } from '../../../lib/serve/config/load-serve-config.js';
 import {tempFolder} from '../../helpers/temp-folder.js';
 
-/** A home and a repository of its own. */
-export type Place = {
+/** A temporary home folder and repository. */
+export type ConfigFixture = {
 	readonly home: string;
 	readonly repo: string;
-	/** Writes a file, and returns its path. */
-	own(text: string): string;
-	ofRepo(text: string, below?: string): string;
+	/** Writes the user's file. Returns its path. */
+	writeUserFile(text: string): string;
+	/** Writes `.atm.toml` in a folder of the repository. Returns its path. */
+	writeRepoFile(text: string, folder?: string): string;
 	load(flags?: ServeFlags, env?: NodeJS.ProcessEnv, cwd?: string): Promise<LoadedServeConfig>;
 };
 
-export function newPlace(t: ExecutionContext): Place {
-	const folder = tempFolder(t);
-	const [home, repo] = [join(folder, 'home'), join(folder, 'repo')];
+export function createFixture(t: ExecutionContext): ConfigFixture {
+	const root = tempFolder(t);
+	const [home, repo] = [join(root, 'home'), join(root, 'repo')];
 	mkdirSync(home);
 	mkdirSync(join(repo, '.git'), {recursive: true});
 	return {
 		home,
 		repo,
-		own: text => write(join(home, '.config', 'atm', 'config.toml'), text),
-		ofRepo: (text, below = '') => write(join(repo, below, '.atm.toml'), text),
+		writeUserFile: text => write(join(home, '.config', 'atm', 'config.toml'), text),
+		writeRepoFile: (text, folder = '') => write(join(repo, folder, '.atm.toml'), text),
 		load: (flags = {}, env = {}, cwd = repo) => loadServeConfig({flags, env: {ATM_HOME: home, ...env}, cwd}),
 	};
 }

@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import {stringify} from 'smol-toml';
 import type {RolePreset} from '../../../lib/serve/config/types.js';
-import {newPlace} from './support.js';
+import {createFixture} from './support.js';
 
 const sandboxes = ['read-only', 'workspace-write', 'danger-full-access', 'bogus'];
 const policies = ['untrusted', 'on-request', 'on-failure', 'never', 'NEVER'];
@@ -26,8 +26,8 @@ const isNotLooser = (one: RolePreset | undefined, bound: RolePreset | undefined)
 		);
 	});
 
-test('an untrusted file never makes a session looser, for any files, flags, variables and roles [SEC-D6]', async t => {
-	const {load, ofRepo, own} = newPlace(t);
+test('property: never loosens a restriction because of an untrusted file [SEC-D6]', async t => {
+	const {load, writeRepoFile, writeUserFile} = createFixture(t);
 	const settings = fc.record(
 		{sandbox: fc.constantFrom(...sandboxes), approval_policy: fc.constantFrom(...policies)},
 		{requiredKeys: []},
@@ -36,7 +36,7 @@ test('an untrusted file never makes a session looser, for any files, flags, vari
 	const file = fc
 		.tuple(settings, roles, fc.option(fc.constantFrom('r', 's', 'none'), {nil: undefined}))
 		.map(([values, presets, role]) => ({...values, roles: presets, ...(role === undefined ? {} : {role})}));
-	const given = fc.record(
+	const flagsArbitrary = fc.record(
 		{
 			sandbox: fc.constantFrom('read-only', 'workspace-write', 'danger-full-access'),
 			approvalPolicy: fc.constantFrom('untrusted', 'on-request', 'never'),
@@ -48,26 +48,26 @@ test('an untrusted file never makes a session looser, for any files, flags, vari
 		fc.asyncProperty(
 			file,
 			file,
-			given,
+			flagsArbitrary,
 			fc.option(fc.constantFrom('r', 's'), {nil: undefined}),
 			async (mine, theirs, flags, variable) => {
 				const env = variable === undefined ? {} : {ATM_AGENT_MCP_ROLE: variable};
 				const {role: chosen} = flags;
 				// A flag for a role that does not exist is an error.
 				fc.pre(chosen === undefined || chosen in mine.roles || chosen in theirs.roles);
-				own(text(chosen === undefined ? mine : {...mine, roles: {[chosen]: {}, ...mine.roles}}));
-				ofRepo('');
+				writeUserFile(text(chosen === undefined ? mine : {...mine, roles: {[chosen]: {}, ...mine.roles}}));
+				writeRepoFile('');
 				const {config: without} = await load(flags, env);
-				own(text(mine));
-				ofRepo(text(theirs));
+				writeUserFile(text(mine));
+				writeRepoFile(text(theirs));
 				const {config} = await load(flags, env);
-				const told = JSON.stringify({mine, theirs, flags, variable, config, without});
-				t.true(isNotLooser(config, without), told);
+				const details = JSON.stringify({mine, theirs, flags, variable, config, without});
+				t.true(isNotLooser(config, without), details);
 				for (const role of config.roles.keys())
 					for (const table of ['namedRoles', 'resumedRoles'] as const)
 						t.true(
 							isNotLooser(config[table].get(role), without[table].get(role) ?? without),
-							`${table} ${role} ${told}`,
+							`${table} ${role} ${details}`,
 						);
 			},
 		),
