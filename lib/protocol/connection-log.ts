@@ -4,19 +4,18 @@ import {type JsonObject, objectOf} from '../util/json.js';
 import type {Negotiation} from './negotiation.js';
 import {isHandshakeVersion, NEWEST_HANDSHAKE, STATELESS, type Version} from './version.js';
 
-/** Features that the modern version gives up, with the capability that shows that they are used. */
+/** Deprecated features. Each name is also that of the capability which shows its use. */
 const deprecatedFeatures = ['logging', 'sampling', 'roots'] as const;
 
-/** The transport that came before streamable HTTP. */
 const SSE_NOTICE = 'HTTP+SSE may be removed from the specification since 2026-09-03';
 
-/** Whether a version is shown as deprecated: those with a handshake that a newer one with a handshake has replaced. */
+/** Whether a version is deprecated: a handshake version that a newer handshake version superseded. */
 export const isDeprecated = (version: Version | undefined): boolean =>
 	isHandshakeVersion(version) && version !== NEWEST_HANDSHAKE;
 
 /**
- * How long the protocol that an upstream uses will be supported, for people; undefined if there is nothing to change. No
- * version has an end date, only features have.
+ * Describes when the protocol of an upstream may lose support; undefined if nothing is deprecated. Versions
+ * have no end date, only features do.
  */
 export function deprecationNotice(negotiation: Negotiation, transport: string): string | undefined {
 	const {upstreamVersion: upstream, initializeResult, clientCapabilities} = negotiation;
@@ -33,10 +32,10 @@ export function deprecationNotice(negotiation: Negotiation, transport: string): 
 	return notices.length === 0 ? undefined : `${notices.join('; ')}.`;
 }
 
-/** The transport of all servers as one, which are an endpoint in this process. */
+/** The transport name of the hub, an endpoint in this process. */
 export const HUB_TRANSPORT = 'hub';
 
-/** What `proxy.connect` has of a connection, beside `server`, `toolCount`, `duration` and `status`. */
+/** The fields of `proxy.connect` except `server`, `toolCount`, `duration` and `status`. */
 export function connectionFields(negotiation: Negotiation, transport: string, result: unknown): SpanFields {
 	const {clientVersion: client, upstreamVersion: version} = negotiation;
 	const {name, version: release} = objectOf(objectOf(result).serverInfo);
@@ -52,8 +51,8 @@ export function connectionFields(negotiation: Negotiation, transport: string, re
 }
 
 /**
- * Logs a connection, and after each reconnect the version that is in use then. The hub logs those of its servers itself, when
- * it has their tools.
+ * Logs a connection, and the version in use after each reconnect. The hub logs its own upstreams once it has
+ * their tools.
  */
 export function logConnection(
 	negotiation: Negotiation,
@@ -63,13 +62,13 @@ export function logConnection(
 	const {clientVersion: client, upstreamVersion: version} = negotiation;
 	const {upstream: server, isHub = false} = negotiation.options;
 	if (transport === HUB_TRANSPORT) {
-		log.info('hub.client', `The client of the hub uses ${client}.`, {clientVersion: client});
+		log.info('hub.client', `The client of the hub uses protocol ${client}.`, {clientVersion: client});
 		return;
 	}
 	const fields = connectionFields(negotiation, transport, result);
 	const notice = deprecationNotice(negotiation, String(fields.transport));
 	if (!isHub)
-		log.info('proxy.connect', `${server} uses ${version}, the client ${client}.`, {
+		log.info('proxy.connect', `${server} uses protocol ${version}; the client uses ${client}.`, {
 			server,
 			type: fields.type,
 			toolCount: null,
@@ -82,7 +81,7 @@ export function logConnection(
 
 const seconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms) / 1000);
 
-/** Counts what could not be carried, and tells people the first time. */
+/** Counts a loss, and logs the first one of each feature. */
 export function logLoss(
 	{losses, options, clientVersion: client, upstreamVersion: upstream}: Negotiation,
 	log: Log,
@@ -92,6 +91,7 @@ export function logLoss(
 	const count = losses.get(feature) ?? 0;
 	losses.set(feature, count + 1);
 	if (count > 0) return;
-	const sentence = `${feature}: ${server} speaks ${upstream}, the client ${client}, and one of them does not have this; what could be carried was.`;
+	const versions = `${server} uses protocol ${upstream} and the client ${client}`;
+	const sentence = `${feature} cannot be translated: ${versions}, and one of them does not support it.`;
 	log.warn('proxy.feature.lost', sentence, {server, feature, version: upstream, clientVersion: client});
 }

@@ -2,7 +2,7 @@ import {isObject, type JsonObject, listOf, mapMember, mapObjects, objectOf} from
 import type {RuleContext} from './translation-rule.js';
 import type {Version} from './version.js';
 
-/** Kinds of content, with the version that brought each. */
+/** The first version with each type of content. */
 const firstVersions = new Map<unknown, Version>([
 	['text', '2024-11-05'],
 	['image', '2024-11-05'],
@@ -11,13 +11,12 @@ const firstVersions = new Map<unknown, Version>([
 	['resource_link', '2025-06-18'],
 ]);
 
-/** Whether a peer of this version can take content of this kind. */
 export function supportsContentType(version: Version, type: unknown): boolean {
 	const firstVersion = firstVersions.get(type);
 	return firstVersion !== undefined && firstVersion <= version;
 }
 
-/** Changes one block of content, which stands at this place of the message. */
+/** Changes one content block. `pointer` is the JSON pointer of the block in its message. */
 export type BlockChange = (
 	block: JsonObject,
 	pointer: string,
@@ -25,10 +24,9 @@ export type BlockChange = (
 	index: number,
 ) => JsonObject;
 
-/** Applies a change to all blocks of a value, which stand where such values have them. */
+/** Applies a change to every content block of a result, or of params. */
 export type BlockMapper = (change: BlockChange) => (value: JsonObject, context: RuleContext) => JsonObject;
 
-/** Changes all blocks of a tool's result. */
 export const mapToolResultBlocks: BlockMapper =
 	change =>
 	(result, context): JsonObject =>
@@ -36,7 +34,7 @@ export const mapToolResultBlocks: BlockMapper =
 			mapObjects(content, (block, index) => change(block, `/content/${index}`, context, index)),
 		);
 
-/** Changes the content of all messages: those of a prompt, or of a request for sampling. */
+/** Changes the content of all messages in a prompt or a sampling request. */
 export const mapMessageBlocks: BlockMapper =
 	change =>
 	(value, context): JsonObject =>
@@ -54,11 +52,11 @@ export const mapMessageBlocks: BlockMapper =
 export const textBlock = (text: string, {annotations}: JsonObject = {}): JsonObject =>
 	annotations === undefined ? {type: 'text', text: text} : {type: 'text', text: text, annotations};
 
-/** How many bytes a text in base64 stands for. */
+/** The number of bytes that a base64 text decodes to. */
 export const decodedLength = (base64: unknown): number =>
 	typeof base64 === 'string' ? Buffer.byteLength(base64, 'base64') : 0;
 
-/** Content with a text block; the value as JSON is one where there is none. */
+/** Returns the content with a text block. If it has none, a block with the value as JSON is added. */
 export function withTextBlock(content: unknown, value: unknown): readonly unknown[] {
 	const blocks = listOf(content);
 	const hasText = blocks.some(block => objectOf(block).type === 'text');

@@ -1,24 +1,23 @@
 import {isObject, type JsonObject, listOf, objectOf, toText} from '../util/json.js';
 import type {FormReader} from './form-responses.js';
 
-/** Boxes of one form: more than a person ticks. */
 const MAX_CHECKBOXES = 1000;
-/** Characters of the boxes of one form. Each box repeats the name, title and description of its field. */
+/** In characters. Each checkbox repeats the name, title and description of its field. */
 const MAX_CHECKBOX_CHARACTERS = 2 ** 20;
 
-/** A form of 2025-11-25 as earlier clients can show it, and the way back for what they answer. */
+/** A form of 2025-11-25 as converted for earlier clients, and the converter for their responses. */
 type DowngradedForm = {
 	readonly schema: JsonObject;
-	/** Absent where answers need no change. */
+	/** Absent if responses need no conversion. */
 	readonly readResponse?: FormReader;
-	/** Whether limits on the number of choices could not be shown. */
+	/** Whether limits on the number of choices were dropped. */
 	readonly hasLostLimits: boolean;
 };
 
-/** A choice of several, as one box to tick for each option. */
+/** A multi-select field, shown as one checkbox per option. */
 type Checkboxes = {readonly name: string; readonly options: readonly string[]};
 
-/** How many characters the boxes of a form take; undefined where they are too many, or too long, to be shown. */
+/** The number of characters in the checkboxes of a form; undefined if the form exceeds a limit. */
 export function checkboxCharacters(schema: JsonObject): number | undefined {
 	let count = 0;
 	let length = 0;
@@ -36,7 +35,7 @@ export function checkboxCharacters(schema: JsonObject): number | undefined {
 }
 
 export function downgradeForm(schema: JsonObject): DowngradedForm {
-	// Without a prototype, for a field may have any name.
+	// The object has no prototype, because a field may have any name.
 	const properties: Record<string, unknown> = Object.create(null);
 	const choices: Checkboxes[] = [];
 	for (const [name, field] of Object.entries(objectOf(schema.properties)))
@@ -65,14 +64,14 @@ const toOptions = (list: unknown): FormOption[] =>
 		.map(objectOf)
 		.map(({const: value, title}) => ({value: toText(value), title: toText(title ?? value)}));
 
-/** Options with names, as the versions before write them. */
+/** Converts titled options to `enum` and `enumNames`, the format of earlier versions. */
 function withEnumNames(field: JsonObject): JsonObject {
 	const {oneOf, ...rest} = field;
 	const options = toOptions(oneOf);
 	return {...rest, enum: options.map(({value}) => value), enumNames: options.map(({title}) => title)};
 }
 
-/** What several can be chosen of. */
+/** The options of a multi-select field. */
 function optionsOf(field: JsonObject): FormOption[] {
 	const items = objectOf(field.items);
 	if (!Array.isArray(items.enum)) return toOptions(items.anyOf ?? items.oneOf);
@@ -95,13 +94,13 @@ function addCheckboxes(properties: Record<string, unknown>, name: string, field:
 
 const checkboxName = (name: string, value: string): string => `${name}[${value}]`;
 
-/** Not within olderForm, whose whole form it would keep in memory. */
+/** Defined outside of `downgradeForm`, where the closure would keep the whole form in memory. */
 const responseReader =
 	(choices: readonly Checkboxes[]): FormReader =>
 	content =>
 		choicesOf(content, choices);
 
-/** What was ticked, as the lists that the server asked for. */
+/** Converts ticked checkboxes to the lists that the upstream requested. */
 function choicesOf(content: JsonObject, choices: readonly Checkboxes[]): JsonObject {
 	const checkboxes = new Set(
 		choices.flatMap(({name, options}) => options.map(value => checkboxName(name, value))),

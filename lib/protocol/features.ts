@@ -2,65 +2,65 @@ import {type JsonObject, listOf, objectOf} from '../util/json.js';
 import {needsWrapper} from './stateless-output.js';
 import {type Version, versions} from './version.js';
 
-/** What is known of a server: its answer to `initialize`, and its tools. */
+/** The capabilities in an upstream's `initialize` result, and its tools. */
 type UpstreamFeatures = {readonly capabilities: JsonObject; readonly tools: readonly JsonObject[]};
 
-/** Something that a version brought, and what becomes of it where one side is older. */
+/** A feature, the version that introduced it, and the effect on a side that is older. */
 type Feature = {
 	readonly since: Version;
 	readonly name: string;
-	/** For a client that is older than the server. */
+	/** The effect if the client is older than the upstream. */
 	readonly olderClient?: string;
-	/** For a server that is older than the client. */
-	readonly olderServer?: string;
-	/** Whether a server has it at all; what cannot be told beforehand it may have. */
+	/** The effect if the upstream is older than the client. */
+	readonly olderUpstream?: string;
+	/** Whether an upstream has the feature. Absent if that cannot be determined in advance. */
 	readonly isPresent?: (server: UpstreamFeatures) => boolean;
 };
 
 const features: readonly Feature[] = [
 	{since: '2025-03-26', name: 'audio', olderClient: 'arrives as an embedded resource'},
-	{since: '2025-03-26', name: 'audio in sampling', olderClient: 'is named in a line of text'},
+	{since: '2025-03-26', name: 'audio in sampling', olderClient: 'becomes a line of text'},
 	{since: '2025-06-18', name: 'links to resources', olderClient: 'arrive as text'},
-	{since: '2025-06-18', name: 'elicitation', olderClient: 'is refused'},
+	{since: '2025-06-18', name: 'elicitation', olderClient: 'is rejected'},
 	{
 		since: '2025-06-18',
 		name: 'structured output',
-		olderClient: 'arrives as text beside it',
+		olderClient: 'arrives as additional text',
 		isPresent: ({tools}) => tools.some(tool => 'outputSchema' in tool),
 	},
-	{since: '2025-11-25', name: 'elicitation by URL', olderClient: 'is refused'},
-	{since: '2025-11-25', name: 'choices of several in forms', olderClient: 'become a box for each option'},
-	{since: '2025-11-25', name: 'tools in sampling', olderClient: 'are refused'},
+	{since: '2025-11-25', name: 'elicitation by URL', olderClient: 'is rejected'},
+	{since: '2025-11-25', name: 'multi-select fields in forms', olderClient: 'become one checkbox per option'},
+	{since: '2025-11-25', name: 'tools in sampling', olderClient: 'are rejected'},
 	{
 		since: '2025-11-25',
 		name: 'tasks',
-		olderClient: 'are waited for here',
+		olderClient: 'are polled by bridge',
 		isPresent: ({capabilities}) => 'tasks' in capabilities,
 	},
 	{
 		since: '2026-07-28',
-		name: 'output that is no object',
-		olderClient: 'is the only member of one',
+		name: 'output that is not an object',
+		olderClient: 'is wrapped in an object',
 		isPresent: ({tools}) => tools.some(needsWrapper),
 	},
 	{
 		since: '2026-07-28',
 		name: 'tasks',
-		olderServer: 'are waited for here',
+		olderUpstream: 'are polled by bridge',
 		isPresent: ({capabilities}) => 'tasks' in capabilities,
 	},
 ];
 
-/** What a client of one version does not get, or gets otherwise, of a server of another. */
+/** Returns what a client of one version loses, or receives differently, from an upstream of another. */
 export function lossesBetween(client: Version, upstream: Version, server: UpstreamFeatures): string[] {
 	const isBetween = ({since}: Feature): boolean => client < since !== upstream < since;
-	return features.filter(isBetween).flatMap(({name, olderClient, olderServer, isPresent}) => {
-		const effect = client < upstream ? olderClient : olderServer;
+	return features.filter(isBetween).flatMap(({name, olderClient, olderUpstream, isPresent}) => {
+		const effect = client < upstream ? olderClient : olderUpstream;
 		return effect === undefined || isPresent?.(server) === false ? [] : [`${name} ${effect}`];
 	});
 }
 
-/** The same for all client versions. */
+/** The losses of each client version. */
 export const lossesOf = (
 	upstream: Version,
 	server: UpstreamFeatures,

@@ -2,17 +2,17 @@ import {bufferLimit, type EvictableBuffer} from '../core/buffer-limit.js';
 import type {JsonObject} from '../util/json.js';
 import {shortKey} from '../util/short-key.js';
 
-/** Forms without a response yet. */
+/** The maximum number of forms that wait for a response. */
 const MAX_FORMS = 1000;
-/** Characters of the names and options of these forms. The largest form has a sixteenth of it. */
+/** In characters of the names and options of these forms. The largest form uses a sixteenth of it. */
 const MAX_LENGTH = 16 * 2 ** 20;
 
-/** Reads the response to a form. */
+/** Converts the response to a downgraded form. */
 export type FormReader = (content: JsonObject) => JsonObject;
 
 /**
- * How to read the responses to forms that were shown as others, by the id of the request. When there are too many, the
- * oldest is evicted: its response is forwarded as the client sent it.
+ * The readers for responses to downgraded forms, by request id. When a limit is exceeded, the oldest reader
+ * is evicted and its response is forwarded unchanged.
  */
 export class FormResponses implements EvictableBuffer {
 	readonly #forms = new Map<string, {readonly read: FormReader; readonly length: number}>();
@@ -41,7 +41,7 @@ export class FormResponses implements EvictableBuffer {
 		}
 	}
 
-	/** How to read the response to a form, once. */
+	/** Removes and returns the reader for the response to a form. */
 	take(id: string): FormReader | undefined {
 		return this.#remove(shortKey(id));
 	}

@@ -2,22 +2,24 @@ import type {Envelope, Headers} from '../core/envelope.js';
 import {memberText} from '../wire/member.js';
 import {handshakeVersions, isVersion, STATELESS, type Version} from './version.js';
 
-/** Members of params that name what a request is about, which the modern era has in a header, too. */
+/**
+ * The parameter that names the subject of a request. Stateless requests repeat it in the `Mcp-Name` header.
+ */
 export const nameParamByMethod: ReadonlyMap<string, string> = new Map([
 	['tools/call', 'name'],
 	['prompts/get', 'name'],
 	['resources/read', 'uri'],
 ]);
 
-/** Whether the headers of a message depend on nothing but the version that the upstream speaks. */
+/** Whether the headers of a message depend only on the protocol version of the upstream. */
 export const dependOnVersionOnly = ({head: {method}}: Envelope, version: Version | undefined): boolean =>
 	version !== STATELESS && method !== 'server/discover' && method !== 'initialize';
 
-/** The headers of a message that belong to the hop to an upstream that speaks this version, if that is known. */
+/** The protocol headers of a message to an upstream. The version is undefined before the handshake. */
 export function protocolHeaders({head: {method}, bytes}: Envelope, version: Version | undefined): Headers {
 	const isStateless = version === STATELESS || method === 'server/discover';
 	if (!isStateless) {
-		// None in a handshake, which is about just that.
+		// `initialize` negotiates the version, so it is sent without one.
 		return version === undefined || method === 'initialize' ? {} : {'mcp-protocol-version': version};
 	}
 	const name = nameParamByMethod.get(method ?? '');
@@ -31,7 +33,7 @@ export function protocolHeaders({head: {method}, bytes}: Envelope, version: Vers
 
 const PARAMETER_PREFIX = 'mcp-param-';
 
-/** Of headers, those that tell a parameter of a modern request: only its server knows which there are. */
+/** The `Mcp-Param-*` headers of a stateless request. Only its upstream defines which are valid. */
 export function parameterHeaders(headers: {readonly [name: string]: string | string[] | undefined}): Headers {
 	const found: {[name: string]: string} = {};
 	for (const [name, value] of Object.entries(headers))
@@ -40,26 +42,25 @@ export function parameterHeaders(headers: {readonly [name: string]: string | str
 }
 
 const ENCODED = /^=\?base64\?(.*)\?=$/s;
-/** What stands in a header as it is: neither spaces at its ends nor anything that is not visible. */
+/** Text that needs no encoding in a header: visible ASCII, with spaces only in between. */
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** A text as it may stand in a header. */
+/** Encodes a text for a header if that is necessary. */
 export const encodeHeader = (text: string): string =>
 	PLAIN.test(text) && !ENCODED.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 
-/** The text that a header stands for. */
 export function decodeHeader(header: string): string {
 	const [, encoded] = ENCODED.exec(header) ?? [];
 	return encoded === undefined ? header : Buffer.from(encoded, 'base64').toString();
 }
 
-/** Why a request with this version is answered with status 400; undefined if it is not. */
+/** The error message (status 400) for a request with an unsupported version; undefined if it is supported. */
 export function unsupportedVersionMessage(version: string | undefined): string | undefined {
 	if (version === undefined || isVersion(version)) return;
 	const supported = handshakeVersions.toReversed().join(', ');
 	return `Bad Request: unsupported protocol version ${version} (supported: ${supported})`;
 }
 
-/** Whether a client takes an event without data, which only says where its stream can be taken up again. */
+/** Whether a client accepts an event without data, which only provides an id to resume its stream from. */
 export const acceptsPrimingEvent = (version: Version | undefined): boolean =>
 	version !== undefined && version >= '2025-11-25' && version !== STATELESS;

@@ -3,8 +3,8 @@ import {isBridgeError, type JsonObject, objectOf, toText} from '../util/json.js'
 import {truncated} from '../util/truncate.js';
 
 /**
- * The error of a request whose upstream could not be initialized, by the error of `initialize`. An error of bridge itself
- * already says what to do.
+ * The error of a request whose upstream could not be initialized, from the error of `initialize`. Errors of
+ * bridge already contain a remedy and are returned unchanged.
  */
 export function initializeError(upstream: string, error: unknown): JsonObject {
 	if (isBridgeError(error)) return objectOf(error);

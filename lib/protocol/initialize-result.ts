@@ -1,21 +1,18 @@
 import {isObject, type JsonObject, objectOf} from '../util/json.js';
 
-/** A result of `initialize` that clients accept, and the members that were not valid in the one of the upstream. */
+/** An `initialize` result that clients accept, and the members that were invalid in the original. */
 type RepairedInitialize = {readonly result: JsonObject; readonly members: readonly string[]};
 
-/** Members that are reported, and how deep capabilities are looked into: `tasks.requests.tools.call` is the deepest. */
+/** The maximum number of reported members, and the depth of `tasks.requests.tools.call`. */
 const [MAX_REPORTED, MAX_DEPTH] = [20, 4];
 
-/** Members of capabilities whose values are booleans; those of all others are objects. */
+/** Members of capabilities whose values are booleans. All others are objects. */
 const booleanMembers: readonly string[] = ['listChanged', 'subscribe'];
 
-/**
- * Capabilities whose members are objects themselves, at any depth. In the others, unknown members are the business of
- * whoever knows them.
- */
+/** Capabilities that contain objects at any depth. Unknown members of the other ones are not validated. */
 const nestedCapabilities: readonly string[] = ['tasks', 'experimental', 'extensions'];
 
-/** Capabilities that clients validate. Others pass as they are. */
+/** Capabilities that clients validate. Others are forwarded unchanged. */
 const validatedCapabilities: readonly string[] = [
 	'tools',
 	'resources',
@@ -26,8 +23,9 @@ const validatedCapabilities: readonly string[] = [
 ];
 
 /**
- * Repairs the faults of servers that make clients reject a whole handshake: members that are missing, `null` or of another
- * type. `null` and `false` mean that there is no such member; any other value of another type is an empty object.
+ * Repairs members that are missing, `null` or of the wrong type, which make clients reject the whole
+ * handshake. A capability that is `null` or `false` is removed. Other values of the wrong type become empty
+ * objects.
  */
 export function repairInitialize(original: JsonObject): RepairedInitialize {
 	const members: string[] = [];
@@ -60,7 +58,7 @@ function repairInfo(info: JsonObject, report: ReportMember): JsonObject {
 	const {name, version, ...others} = Object.fromEntries(valid) as JsonObject;
 	if (!('name' in info)) report('serverInfo.name');
 	if (!('version' in info)) report('serverInfo.version');
-	// 1.2 is a number in the configuration of many a server.
+	// Some servers send their version as a number, such as 1.2.
 	const release = typeof info.version === 'number' ? String(info.version) : '0';
 	return {name: name ?? 'unknown', version: version ?? release, ...others};
 }
@@ -69,7 +67,7 @@ const textMembers: readonly string[] = ['name', 'version', 'title', 'description
 
 const areIcons = (value: unknown): boolean => Array.isArray(value) && value.every(isIcon);
 
-/** Clients reject icons with a member of another type, such as sizes that are one text. */
+/** Clients reject icons with a member of the wrong type, such as `sizes` as one string. */
 const isIcon = (icon: unknown): boolean =>
 	isObject(icon) &&
 	typeof icon.src === 'string' &&
@@ -100,7 +98,7 @@ function repairCapabilities(capabilities: JsonObject, report: ReportMember): Jso
 	return Object.fromEntries(entries) as JsonObject;
 }
 
-/** What a capability has in it: switches are booleans. Clients do not validate other members. */
+/** Removes switches that are not booleans. Clients do not validate other members of these capabilities. */
 function repairBooleans(capability: JsonObject, path: string, report: ReportMember): JsonObject {
 	const entries = Object.entries(capability).filter(([name, value]) => {
 		const isValid = !booleanMembers.includes(name) || typeof value === 'boolean';
@@ -110,7 +108,7 @@ function repairBooleans(capability: JsonObject, path: string, report: ReportMemb
 	return Object.fromEntries(entries) as JsonObject;
 }
 
-/** An object all of whose members are such objects. */
+/** Repairs an object whose members must be objects. Only `tasks` is validated at greater depth. */
 function repairObjects(value: JsonObject, path: string, report: ReportMember, depth: number): JsonObject {
 	const isTasks = path.startsWith('capabilities.tasks');
 	const entries = Object.entries(value).flatMap(([name, member]) => {

@@ -1,7 +1,7 @@
 import {Envelope} from '../core/envelope.js';
 import {type JsonObject, objectOf} from '../util/json.js';
 
-/** What a client is told when a server has come back: whatever it lists may be something else now. */
+/** The notifications for a client after a reconnect: every list of the upstream may have changed. */
 export function listChangedNotifications(initializeResult: JsonObject): Envelope[] {
 	const capabilities = objectOf(initializeResult.capabilities);
 	return ['tools', 'prompts', 'resources']

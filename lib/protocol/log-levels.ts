@@ -1,4 +1,4 @@
-/** From the least to the most important. */
+/** In ascending order of severity. */
 const levels: readonly unknown[] = [
 	'debug',
 	'info',
@@ -10,12 +10,12 @@ const levels: readonly unknown[] = [
 	'emergency',
 ];
 
-/** Whether somebody who wants this level gets a message of that one. Who wants none gets none. */
-export const isAtLeast = (level: unknown, wanted: string | undefined): boolean =>
-	levels.includes(wanted) && levels.indexOf(level) >= levels.indexOf(wanted);
+/** Whether a message of this level reaches a minimum level. Without a valid minimum, none does. */
+export const isAtLeast = (level: unknown, minimum: string | undefined): boolean =>
+	levels.includes(minimum) && levels.indexOf(level) >= levels.indexOf(minimum);
 
 export const isLogLevel = (level: unknown): level is string => levels.includes(level);
 
-/** The level that lets most through. */
-export const mostVerbose = (wanted: readonly string[]): string | undefined =>
-	wanted.toSorted((a, b) => levels.indexOf(a) - levels.indexOf(b))[0];
+/** The level that includes the most messages. */
+export const mostVerbose = (minimums: readonly string[]): string | undefined =>
+	minimums.toSorted((a, b) => levels.indexOf(a) - levels.indexOf(b))[0];

@@ -12,78 +12,77 @@ import {
 } from './version.js';
 
 export type NegotiationOptions = {
-	/** The server's name, for people. */
+	/** The name of the upstream, for messages. */
 	readonly upstream: string;
-	/** What the upstream is asked for; without it, the newest version with a handshake. */
+	/** The version to request from the upstream. Default: the newest version with a handshake. */
 	readonly targetVersion?: Version | undefined;
-	/** What the client is told; without it, what it asked for. */
+	/** The version in the `initialize` response to the client. Default: the version that it requested. */
 	readonly clientVersion?: HandshakeVersion | undefined;
 	/** Whether members that a receiver's version does not have are removed. */
 	readonly isStrict?: boolean;
-	/** Whether the upstream serves several clients, and so was promised more than each of them can do. */
+	/** Whether several clients share the upstream, so its client capabilities exceed those of each client. */
 	readonly isShared?: boolean;
-	/** Whether the client is the hub: it knows no tasks, though its version has them, and can wait for a handshake. */
+	/** Whether the client is the hub, which does not support tasks and can wait for a handshake. */
 	readonly isHub?: boolean;
-	/** Makes the words under which a client without handshake comes back to a call that waits for it. */
+	/** Creates the `requestState` with which a stateless client retries a call that waits for its input. */
 	readonly newState?: (() => string) | undefined;
 };
 
-/** Marks, as in wire/marks.ts, of the calls of tools, their results and their errors that are not passed on as they are. */
+/** Marks (see wire/marks.ts) of the tool calls, results and errors that have to be transformed. */
 export type TransformMarks = {readonly calls: number; readonly results: number; readonly errors: number};
 
 const unchanged = (envelope: Envelope): Envelope => envelope;
 
 const noTransformMarks: TransformMarks = {calls: 0, results: 0, errors: 0};
 
-/** How far a conversation has come, where both have shaken hands. */
+/** The state of a conversation after its handshakes. */
 export type NegotiationSnapshot = {
 	readonly client: Version;
 	readonly upstream: Version;
-	/** Whether the upstream is only taken to speak that. */
+	/** Whether the version of the upstream is only assumed. */
 	readonly isUnsure: boolean;
-	/** What the client can do. */
+	/** The capabilities of the client. */
 	readonly capabilities: JsonObject;
 };
 
-/** Who a client is, and what it can do. */
 export type ClientDescription = {readonly info: JsonObject; readonly capabilities: JsonObject};
 
-/**
- * What is known of one conversation: who speaks which version, and what they said of themselves. A new connection is a
- * new one.
- */
+/** The negotiated state of one conversation. A new connection starts a new one. */
 export class Negotiation {
 	readonly options: NegotiationOptions;
 	clientInfo: JsonObject = bridgeInfo;
 	clientCapabilities: JsonObject = {};
-	/** What the upstream answered to `initialize`, as this client may be told. */
+	/** The upstream's `initialize` result, as adapted for this client. */
 	initializeResult: JsonObject | undefined;
-	/** What the upstream said that it speaks, which need not be a version that there is. */
+	/** The version that the upstream reported, which may be an unknown one. */
 	reportedVersion: string | undefined;
-	/** The transport in use, where it is not the configured one. */
+	/** The transport in use, if it is not the configured one. */
 	transport: string | undefined;
-	/** Logs a connection that was made again, by the result of its handshake. */
+	/** Logs a re-initialized connection, with the result of its handshake. */
 	reportReinitialized: (result: JsonObject, durationMs?: number) => void = () => {};
-	/** What could not be carried, and how often. */
+	/** The number of losses, by feature. */
 	readonly losses = new Map<string, number>();
-	/** Whether it was begun elsewhere. */
+	/** Whether another replica started the conversation. */
 	isRestored = false;
-	/** Another one whenever somebody turns out to speak something else. */
+	/** Incremented whenever the version of a side changes. */
 	epoch = 0;
-	/** Whether there is nothing left to do but to translate: both have shaken hands, or neither wants to. */
+	/** Whether only translation remains: all handshakes are complete, or neither side has one. */
 	isSettled = false;
-	/** Whether there is not even that. */
+	/** Whether messages do not even need translation. */
 	isPassThrough = false;
-	/** What a call of a tool, and its answer, must have in them to be changed, if that is known; else everybody has to look. */
+	/**
+	 * The marks of tool calls and results that have to be transformed. If undefined, every message is
+	 * checked.
+	 */
 	transformMarks: TransformMarks | undefined;
 	/**
-	 * Has a message of the client translated for the version that the upstream speaks now, where it was translated for
-	 * another one before. A message that this version has no word for is answered instead.
+	 * Translates a message of the client again, after the version of the upstream has changed. Replies with
+	 * an error to a message that the new version cannot express.
 	 */
 	retranslate: (envelope: Envelope, reply: (back: Envelope) => void) => Envelope | undefined = unchanged;
-	/** Whether the request with this id waits in front of the upstream, and was not sent to it. */
+	/** Whether the request with this id is queued, and was not sent to the upstream yet. */
 	hasQueued: (id: string) => boolean = () => false;
-	/** What a translator has told of itself. */
+	/** The marks that the current translator reported. */
 	#translatorMarks: TransformMarks | undefined;
 	#clientVersion: Version | undefined;
 	#upstreamVersion: Version | undefined;
@@ -93,19 +92,18 @@ export class Negotiation {
 	#isHandshakeFinal = false;
 	readonly #prefix = `bridge-${randomBytes(4).toString('hex')}`;
 	#ids = 0;
-	/** What is to be done when the handshake is complete: one thing a stage that waits for it. */
+	/** The callbacks for the end of the handshake, one per waiting stage. */
 	readonly #whenReady: Array<() => void> = [];
 
 	constructor(options: NegotiationOptions) {
 		this.options = options;
 	}
 
-	/** What the client speaks: what it was told, unless it is modern. */
+	/** The version in the `initialize` response to the client, or the stateless version. */
 	get clientVersion(): Version | undefined {
 		return this.#clientVersion;
 	}
 
-	/** What the upstream speaks. */
 	get upstreamVersion(): Version | undefined {
 		return this.#upstreamVersion;
 	}
@@ -115,7 +113,9 @@ export class Negotiation {
 		return this.#isReady;
 	}
 
-	/** The handshake version that the client is spoken to in: a modern one looks like the newest of them. */
+	/**
+	 * The handshake version for messages to the client. A stateless client is represented by the newest one.
+	 */
 	get clientHandshakeVersion(): HandshakeVersion | undefined {
 		return this.#clientVersion === STATELESS ? NEWEST_HANDSHAKE : this.#clientVersion;
 	}
@@ -124,7 +124,7 @@ export class Negotiation {
 		return this.#upstreamVersion === STATELESS ? NEWEST_HANDSHAKE : this.#upstreamVersion;
 	}
 
-	/** Whether what one side says may not be what the other understands. */
+	/** Whether messages of one side may be invalid for the other. */
 	get needsTranslation(): boolean {
 		const {isStrict = false} = this.options;
 		return (
@@ -135,12 +135,12 @@ export class Negotiation {
 		);
 	}
 
-	/** Whether the client has no word for tasks that the upstream may want to work in. */
+	/** Whether bridge polls tasks of the upstream, because the client does not support tasks. */
 	get needsPolling(): boolean {
 		return this.#offersTasks && (this.#clientVersion !== NEWEST_HANDSHAKE || this.options.isHub === true);
 	}
 
-	/** The client speaks this, or nobody knows any more. */
+	/** Sets the version of the client, or clears it. */
 	setClient(version: Version | undefined, {info, capabilities}: Partial<ClientDescription> = {}): void {
 		this.#clientVersion = version;
 		this.#startEpoch();
@@ -149,7 +149,7 @@ export class Negotiation {
 		this.#update();
 	}
 
-	/** The upstream speaks this, or is only taken to. */
+	/** Sets the version of the upstream. `isUnsure` marks an assumed one. */
 	setUpstreamVersion(version: Version | undefined, isUnsure = false): void {
 		this.#upstreamVersion = version;
 		this.#startEpoch();
@@ -157,13 +157,14 @@ export class Negotiation {
 		this.#update();
 	}
 
-	/** The upstream has said whether it works in tasks. */
 	setTasksOffered(isOffered: boolean): void {
 		this.#offersTasks = isOffered;
 		this.#update();
 	}
 
-	/** The handshake with the upstream is complete; and over, if the client will not come back to it. */
+	/**
+	 * Completes the handshake with the upstream. `isFinal` means that the client completed its own part, too.
+	 */
 	completeHandshake(isFinal: boolean): void {
 		this.#isReady = true;
 		this.#isHandshakeFinal = isFinal;
@@ -172,8 +173,8 @@ export class Negotiation {
 	}
 
 	/**
-	 * What somebody else has to know to carry the conversation on. Undefined where that is not all: what was learnt of tools
-	 * on the way is only known here.
+	 * Returns the state that another replica needs to continue the conversation. Undefined if that would not
+	 * be enough: data about tasks and stateless peers exists only here.
 	 */
 	snapshot(): NegotiationSnapshot | undefined {
 		const [client, upstream, isUnsure] = [this.#clientVersion, this.#upstreamVersion, this.#isUnsure];
@@ -182,7 +183,7 @@ export class Negotiation {
 		return {client, upstream, isUnsure, capabilities: this.clientCapabilities};
 	}
 
-	/** Carries a conversation on that was begun elsewhere. */
+	/** Restores a conversation that another replica started. */
 	restore({client, upstream, isUnsure, capabilities}: NegotiationSnapshot, hasTools: boolean): void {
 		this.isRestored = true;
 		this.setClient(client, {capabilities});
@@ -192,13 +193,13 @@ export class Negotiation {
 		this.completeHandshake(true);
 	}
 
-	/** Runs `proceed` now when the handshake with the upstream is complete, else once it is. */
+	/** Calls `proceed` when the handshake with the upstream is complete: immediately if it is. */
 	whenReady(proceed: () => void): void {
 		if (this.#isReady) proceed();
 		else this.#whenReady.push(proceed);
 	}
 
-	/** The upstream has responded to a new handshake, perhaps with another version. */
+	/** Applies the result of a new handshake, which may have another version. */
 	reinitialized(result: JsonObject, durationMs?: number): void {
 		const {protocolVersion: reported} = result;
 		const resolved = resolveVersion(reported);
@@ -209,18 +210,18 @@ export class Negotiation {
 		this.reportReinitialized(result, durationMs);
 	}
 
-	/** An id for a request of bridge's own. */
+	/** An id for a request that bridge itself sends. */
 	nextRequestId(): string {
 		return `${this.#prefix}-${++this.#ids}`;
 	}
 
-	/** Somebody speaks something else now, so there is another translator to come. */
+	/** Starts a new epoch, in which the marks of the previous translator are invalid. */
 	#startEpoch(): void {
 		this.epoch++;
 		this.#translatorMarks = undefined;
 	}
 
-	/** There is a translator, which changes no calls and answers but such. */
+	/** Sets the marks of the tool calls and results that the translator changes. */
 	setTransformMarks(transformMarks: TransformMarks): void {
 		this.#translatorMarks = transformMarks;
 		this.#update();
@@ -230,14 +231,14 @@ export class Negotiation {
 		const isOneEra = (this.#clientVersion === STATELESS) === (this.#upstreamVersion === STATELESS);
 		this.isSettled = this.#isReady && this.#isHandshakeFinal && isOneEra && !this.needsPolling;
 		this.isPassThrough = this.isSettled && !this.needsTranslation;
-		const mayBePart = this.#clientVersion === BATCH_VERSION;
-		if (this.isSettled && !mayBePart)
+		const mayBeBatched = this.#clientVersion === BATCH_VERSION;
+		if (this.isSettled && !mayBeBatched)
 			this.transformMarks = this.isPassThrough ? noTransformMarks : this.#translatorMarks;
 		else this.transformMarks = undefined;
 	}
 }
 
-/** Whether a message needs no more than a translation. A new handshake always needs more. */
+/** Whether a message needs only translation. `initialize` always needs more. */
 export const needsOnlyTranslation =
 	(negotiation: Negotiation) =>
 	({head}: {readonly head: {readonly method: string | undefined}}): boolean =>

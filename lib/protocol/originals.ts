@@ -1,14 +1,14 @@
 import {isObject, type JsonObject, objectOf, without} from '../util/json.js';
 
-/** Where a message that lost something keeps it, by the place that it stood at. */
+/** The `_meta` key with the values that a translation removed, by JSON pointer. */
 export const ORIGINAL = 'io.bridge/original';
 
-/** Bytes of JSON of originals. More than this is not carried twice. */
+/** Bytes of the originals as JSON. Larger originals are not preserved. */
 export const MAX_ORIGINAL_BYTES = 16 * 1024;
-/** Bytes of JSON of originals that are put back. While a message is open, numbers in it are longer than they were sent. */
+/** Bytes of the originals as JSON. Parsed numbers may be longer than sent, so this limit is higher. */
 const MAX_RESTORED_BYTES = 4 * MAX_ORIGINAL_BYTES;
 
-/** The value with what it lost in its `_meta`, if that is little enough. */
+/** Returns the value with its originals in `_meta`, if they are within the limit. */
 export function withOriginals(value: JsonObject, originals: ReadonlyMap<string, unknown>): JsonObject {
 	const meta = objectOf(value._meta);
 	const originalsByPointer = {...objectOf(meta[ORIGINAL]), ...Object.fromEntries(originals)};
@@ -16,10 +16,7 @@ export function withOriginals(value: JsonObject, originals: ReadonlyMap<string, 
 	return isSmall ? {...value, _meta: {...meta, [ORIGINAL]: originalsByPointer}} : value;
 }
 
-/**
- * The value with what it lost put back where the receiver takes it. Originals of more bytes than a bridge writes stay where
- * they are, and the value is the same.
- */
+/** Restores the originals that the receiver accepts. Originals above the limit are left in `_meta`. */
 export function restoreOriginals(
 	value: JsonObject,
 	accepts: (original: unknown, pointer: string) => boolean,
@@ -49,7 +46,7 @@ const pointerPath = (pointer: string): string[] =>
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** A value that others are put into. Each object and list on the way is copied once, however many there are. */
+/** A copy of a value in which originals are restored. Each object and list is copied at most once. */
 class RestoreTarget {
 	readonly #copies = new Set<unknown>();
 	#value: JsonObject;
@@ -62,7 +59,7 @@ class RestoreTarget {
 		return this.#value;
 	}
 
-	/** Puts something else at this place. A place that is not there is left alone. */
+	/** Replaces the value at a path. Ignores paths that do not exist. */
 	put(names: readonly string[], original: unknown): void {
 		if (!hasPath(this.#value, names)) return;
 		let container = this.#copyOf(this.#value);
@@ -75,7 +72,7 @@ class RestoreTarget {
 		setMember(container, names.at(-1) ?? '', original);
 	}
 
-	/** The copy of a container, which may be changed. */
+	/** Returns a copy of the container that may be modified. */
 	#copyOf(container: unknown): Container {
 		if (this.#copies.has(container)) return container as Container;
 		const copy = Array.isArray(container) ? [...container] : {...(container as JsonObject)};
@@ -84,7 +81,7 @@ class RestoreTarget {
 	}
 }
 
-/** Whether a value has this place: an item of a list, or a member of an object, which may be a new one. */
+/** Whether the path leads to an item of a list, or to a member of an object. The last member may be new. */
 function hasPath(value: unknown, names: readonly string[]): boolean {
 	let container = value;
 	for (const [at, name] of names.entries()) {
@@ -99,6 +96,6 @@ function hasPath(value: unknown, names: readonly string[]): boolean {
 const isIndex = (list: readonly unknown[], name: string): boolean =>
 	/^(0|[1-9]\d*)$/.test(name) && Number(name) < list.length;
 
-/** Not an assignment, which would take __proto__ for more than a name. */
+/** Defines the property, because assigning to `__proto__` would set the prototype. */
 const setMember = (container: Container, name: string, value: unknown): boolean =>
 	Reflect.defineProperty(container, name, {value, writable: true, enumerable: true, configurable: true});

@@ -2,10 +2,10 @@ import {isObject, type JsonObject} from '../util/json.js';
 import {MAX_ORIGINAL_BYTES} from './originals.js';
 
 /**
- * A value as the schema of 2026-07-28 has JSON in places that it leaves open: without null, and without numbers that are
- * no integers. What does not fit is taken out and noted by its place; the same value if all of it fits.
+ * Removes values that the schema of 2026-07-28 does not allow in open objects: null, and numbers that are not
+ * integers. Records them by JSON pointer. Returns the same value if nothing was removed.
  *
- * A list that something is taken out of is noted whole, since the places behind the gap are others then.
+ * A list with removed items is recorded as a whole, because the indices after the gap change.
  */
 export function stripUnsupported(
 	value: JsonObject,
@@ -15,7 +15,6 @@ export function stripUnsupported(
 	return stripObject(value, pointer, new RemovedValues(removed));
 }
 
-/** Whether anything would be removed from a value. */
 export function hasUnsupported(value: unknown): boolean {
 	if (isUnsupported(value)) return true;
 	if (Array.isArray(value)) return value.some(hasUnsupported);
@@ -23,13 +22,13 @@ export function hasUnsupported(value: unknown): boolean {
 }
 
 /**
- * Removed values, by their places. Once the places alone are longer than a message carries as originals, nothing more is
- * noted: none of it is carried then. Maps of long places are slow, since V8 hashes strings over 16,383 characters by
- * their length alone.
+ * The removed values, by JSON pointer. Once the pointers alone exceed the limit for originals, recording
+ * stops: none would be preserved. Maps with long keys are slow, since V8 hashes strings over 16,383
+ * characters by length alone.
  */
 class RemovedValues {
 	readonly #removed: Map<string, unknown>;
-	/** Characters of places. */
+	/** The total length of the pointers, in characters. */
 	#length = 0;
 
 	constructor(removed: Map<string, unknown>) {
@@ -74,5 +73,5 @@ function stripList(list: readonly unknown[], pointer: string, removed: RemovedVa
 const isUnsupported = (value: unknown): boolean =>
 	value === null || (typeof value === 'number' && !Number.isInteger(value));
 
-/** A name as a part of a JSON pointer. */
+/** Escapes a name for a JSON pointer. */
 export const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -16,8 +16,8 @@ import {
 } from './translation-rule.js';
 
 /**
- * Faults of servers that every client of a kind throws a whole answer away for. Repaired where an answer is touched
- * anyway, whatever the versions are.
+ * Repairs for server faults that make clients reject a whole result. They apply between any two versions, to
+ * results that are parsed for another reason.
  */
 export const repairs: {readonly [method: string]: readonly TranslationRule[]} = {
 	'tools/list': [{apply: addInputSchemas}],
@@ -33,12 +33,12 @@ export const repairs: {readonly [method: string]: readonly TranslationRule[]} = 
 	'resources/templates/list': [ifMarked(marks.lastModified, removeInvalidDates('resourceTemplates'))],
 };
 
-/** Notifications that clients have sent under a name that no server knows, with the name that is meant: SDK 1.0.1 has. */
+/** Wrong names of notifications, with the intended ones. Version 1.0.1 of the SDK sends `cancelled`. */
 export const misnamedNotifications: ReadonlyMap<unknown, string> = new Map([
 	['cancelled', 'notifications/cancelled'],
 ]);
 
-/** One tool without the type of its input makes clients throw all tools away. */
+/** Adds the missing type of input schemas. A single tool without it makes clients reject the whole list. */
 function addInputSchemas(result: JsonObject): JsonObject {
 	return mapMember(result, 'tools', tools =>
 		mapObjects(tools, tool => {
@@ -49,13 +49,15 @@ function addInputSchemas(result: JsonObject): JsonObject {
 	);
 }
 
-/** How much of a block of an unknown kind is shown. */
+/** The maximum number of characters shown of a block of unknown type. */
 const MAX_SHOWN = 16 * 1024;
 
-/** Blocks of unknown kinds in one result: each becomes a text that is longer than the least of them. */
+/**
+ * The maximum number of unknown blocks in a result. Each becomes a text that may be longer than the block.
+ */
 const MAX_UNKNOWN = 10_000;
 
-/** Shows content of unknown kinds as text. A result with too much of it becomes an error. */
+/** Converts content of unknown types to text. A result with too many such blocks becomes an error. */
 function unknownToText(mapBlocks: BlockMapper) {
 	return (value: JsonObject, context: RuleContext): RuleResult => {
 		let count = 0;
@@ -65,7 +67,7 @@ function unknownToText(mapBlocks: BlockMapper) {
 			return ++count > MAX_UNKNOWN ? block : toTextBlock(block, context);
 		})(value, context);
 		if (count <= MAX_UNKNOWN) return shown;
-		const message = `The result has ${count} blocks of content of types that protocol ${context.to} does not have`;
+		const message = `The result has ${count} blocks of types unknown to protocol ${context.to}`;
 		return new RpcErrorReply(-32603, `${message}; the limit is ${MAX_UNKNOWN}.`);
 	};
 }
@@ -73,13 +75,13 @@ function unknownToText(mapBlocks: BlockMapper) {
 function toTextBlock(block: JsonObject, {to}: RuleContext): JsonObject {
 	const json = JSON.stringify(block);
 	const shown =
-		json.length <= MAX_SHOWN ? json : `${json.slice(0, MAX_SHOWN)}… (${json.length} characters in all)`;
+		json.length <= MAX_SHOWN ? json : `${json.slice(0, MAX_SHOWN)}… (${json.length} characters in total)`;
 	return textBlock(`[content of type "${toText(block.type)}", not known to protocol ${to}] ${shown}`);
 }
 
 const ISO_DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Clients that know the member want a full date with time, and throw the answer away otherwise. */
+/** Clients that validate `lastModified` require a date with time, and reject the result otherwise. */
 function removeInvalidLastModified(item: JsonObject, pointer: string, context: RuleContext): JsonObject {
 	const {annotations} = item;
 	if (!isObject(annotations) || annotations.lastModified === undefined) return item;

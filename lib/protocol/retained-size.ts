@@ -3,12 +3,12 @@ import {BridgeError} from '../core/errors.js';
 import {memberRange} from '../wire/member.js';
 import {CLIENT_CAPABILITIES, PROTOCOL_VERSION} from './v2026-07-28.js';
 
-/** Bytes that describe a client: its `initialize`, or the `_meta` of a stateless request. A session keeps them. */
+/** In bytes, of an `initialize` or the `_meta` of a stateless request. A session retains them. */
 const MAX_CLIENT_DESCRIPTION = 64 * 2 ** 10;
-/** Bytes of a message that sets one thing for the rest of a session: a log level, a resource to be notified of. */
+/** In bytes, of a message that sets one option of a session, such as its log level or a subscription. */
 const MAX_SETTING = 8 * 2 ** 10;
 
-/** The longest message of each method whose content is kept for the rest of a session, with or without an id. */
+/** The maximum size of messages whose content a session retains, by method. */
 const limits: ReadonlyMap<string, number> = new Map([
 	['initialize', MAX_CLIENT_DESCRIPTION],
 	['subscriptions/listen', MAX_CLIENT_DESCRIPTION],
@@ -17,7 +17,7 @@ const limits: ReadonlyMap<string, number> = new Map([
 	['resources/subscribe', MAX_SETTING],
 ]);
 
-/** Rejects a message that is longer than a session may keep. */
+/** Returns an error if the message is larger than a session may retain. */
 export function retainedSizeError(envelope: Envelope): BridgeError | undefined {
 	const {id, method} = envelope.head;
 	const {size} = envelope;
@@ -30,7 +30,7 @@ export function retainedSizeError(envelope: Envelope): BridgeError | undefined {
 		: undefined;
 }
 
-/** The size of the `_meta` of a stateless request; 0 where it does not describe a client. */
+/** The size of the `_meta` of a stateless request; 0 if it does not describe a client. */
 function clientDescriptionBytes({bytes}: Envelope): number {
 	const range = memberRange(bytes, 'params', '_meta');
 	if (!range || range[1] - range[0] <= MAX_CLIENT_DESCRIPTION) return 0;
@@ -41,10 +41,10 @@ function clientDescriptionBytes({bytes}: Envelope): number {
 	return isStateless ? meta.length : 0;
 }
 
-const tooLarge = (what: string, bytes: number, limit: number): BridgeError =>
+const tooLarge = (subject: string, bytes: number, limit: number): BridgeError =>
 	new BridgeError(
 		'ERR_MESSAGE_TOO_LARGE',
-		`${what} has ${bytes} bytes; the limit is ${limit}, since a session keeps it.`,
+		`${subject} has ${bytes} bytes; the limit is ${limit}, because a session retains it.`,
 		'Shorten it.',
 		{limit},
 	);

@@ -3,8 +3,8 @@ import {memberRange} from '../wire/member.js';
 import {CLIENT_CAPABILITIES, PROTOCOL_VERSION} from './v2026-07-28.js';
 
 /**
- * Whether a message is of the stateless era: see `isModernRequest`. The message is not parsed, since every POST without a
- * session is checked, whatever its size.
+ * Whether a message belongs to the stateless era, as `isStatelessRequest` defines it. The message is not
+ * parsed, because every POST without a session is checked, whatever its size.
  */
 export function isStatelessMessage({head: {method}, bytes}: Envelope): boolean {
 	if (method === 'server/discover') return true;

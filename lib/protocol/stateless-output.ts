@@ -1,13 +1,14 @@
 import {isObject, type JsonObject, mapMember, mapObjects, objectOf, without} from '../util/json.js';
 import {withTextBlock} from './content.js';
 
-// 2026-07-28 lets tools give back anything, and describe it with any schema. Before, all of it was an object.
+// Since 2026-07-28, tools may return any JSON value and describe it with any schema. Before, the value was
+// an object.
 
-/** Whether a tool's output is not an object, which handshake clients throw the whole list of tools away for. */
+/** Whether a tool's output is not an object. Handshake clients would reject the whole list of tools. */
 export const needsWrapper = ({outputSchema}: JsonObject): boolean =>
 	outputSchema !== undefined && objectOf(outputSchema).type !== 'object';
 
-/** A list of tools with each output an object: what is none becomes its only member. */
+/** Converts a list of tools for handshake clients: output that is not an object is wrapped in one. */
 export const toHandshakeTools = (result: JsonObject): JsonObject =>
 	mapMember(result, 'tools', tools =>
 		mapObjects(tools, tool => {
@@ -22,7 +23,7 @@ export const toHandshakeTools = (result: JsonObject): JsonObject =>
 		}),
 	);
 
-/** A list of tools without the member that 2026-07-28 has removed. */
+/** Removes `execution`, which 2026-07-28 no longer has, from a list of tools. */
 export const toStatelessTools = (result: JsonObject): JsonObject =>
 	mapMember(result, 'tools', tools => mapObjects(tools, tool => without(tool, 'execution')));
 
@@ -32,7 +33,7 @@ const wrappedSchema = (schema: unknown): JsonObject => ({
 	required: ['result'],
 });
 
-/** A schema whose properties are objects: what allows everything or nothing can be said so, too. */
+/** Replaces boolean schemas of properties with equivalent objects. */
 const withoutBooleanSchemas = (schema: unknown): unknown =>
 	isObject(schema) && isObject(schema.properties)
 		? mapMember(schema, 'properties', properties => {
@@ -49,7 +50,7 @@ const withoutBooleanSchemas = (schema: unknown): unknown =>
 
 const booleanSchema = (isAny: boolean): JsonObject => (isAny ? {} : {not: {}});
 
-/** A result whose structured content is an object, and stands as text, too. */
+/** Wraps structured content that is not an object, and repeats it as text. */
 export function wrapOutput(result: JsonObject, isToolWrapped: boolean): JsonObject {
 	const {structuredContent} = result;
 	if (structuredContent === undefined || (!isToolWrapped && isObject(structuredContent))) return result;
@@ -57,7 +58,7 @@ export function wrapOutput(result: JsonObject, isToolWrapped: boolean): JsonObje
 	return {...result, content, structuredContent: {result: structuredContent}};
 }
 
-/** Params of a request for sampling whose tools, and what they gave back, are such as handshake clients take. */
+/** Converts the tools and the tool results in sampling params for handshake clients. */
 export const toHandshakeSampling = (params: JsonObject): JsonObject =>
 	mapMember(toHandshakeTools(params), 'messages', messages =>
 		mapObjects(messages, message =>
@@ -70,7 +71,7 @@ export const toHandshakeSampling = (params: JsonObject): JsonObject =>
 const wrapToolResult = (block: JsonObject): JsonObject =>
 	block.type === 'tool_result' ? wrapOutput(block, false) : block;
 
-/** A schema that stands a level deeper than it was written for. */
+/** Adapts the local references of a schema that moves one level deeper. */
 function moveReferences(schema: unknown): unknown {
 	if (Array.isArray(schema)) return schema.map(moveReferences);
 	if (!isObject(schema)) return schema;

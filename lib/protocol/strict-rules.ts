@@ -1,10 +1,10 @@
 import {isObject, type JsonObject, mapMember, mapObjects, without} from '../util/json.js';
 import type {RuleContext, TranslationRules, VersionStep} from './translation-rule.js';
 
-/** Removes from an object what a version brought, or several. */
+/** Removes the members that these steps added to a kind of object. */
 type Removal = (kind: string) => (object: JsonObject) => JsonObject;
 
-/** Rules that remove all members that these steps brought. For receivers that refuse what they do not know. */
+/** Rules that remove all members that these steps added, for receivers that reject unknown members. */
 export function strictRules(steps: readonly VersionStep[]): TranslationRules {
 	const stripMembers: Removal = kind => {
 		const names = steps.flatMap(({members}) => members[kind] ?? []);
@@ -25,7 +25,7 @@ export function strictRules(steps: readonly VersionStep[]): TranslationRules {
 		mapMember(stripAnnotated(stripMembers('content'))(block), 'resource', value =>
 			isObject(value) ? stripMembers('contents')(value) : value,
 		);
-	/** The content of a message, which may be a list of blocks. */
+	/** `content` is one block or a list of blocks. */
 	const stripMessage = (message: JsonObject): JsonObject =>
 		mapMember(message, 'content', blocks =>
 			isObject(blocks) ? stripContent(blocks) : mapObjects(blocks, stripContent),

@@ -5,7 +5,7 @@ import {MAX_KEY_BYTES, MAX_MESSAGE_VALUES} from '../wire/walk.js';
 export const tooComplex = (sender: string): BridgeError =>
 	new BridgeError(
 		'ERR_MESSAGE_TOO_LARGE',
-		`${sender} sent a message with more than ${MAX_MESSAGE_VALUES} values, or with a key of more than ${MAX_KEY_BYTES} bytes.`,
-		'Send it in smaller parts, or a part of it as one text.',
+		`${sender} sent more than ${MAX_MESSAGE_VALUES} values, or a key over ${MAX_KEY_BYTES} bytes, in one message.`,
+		'Split it into smaller messages, or encode a part of it as one string.',
 		{limit: MAX_MESSAGE_VALUES, keyLimit: MAX_KEY_BYTES},
 	);

@@ -4,33 +4,34 @@ import {isObject, listOf, objectOf} from '../util/json.js';
 import {decodeHeader, encodeHeader} from './http-headers.js';
 
 /*
- * 2026-07-28 lets a tool say, with `x-mcp-header` in its input schema, that an argument stands in a header, too, for those on
- * the way that only read headers. A client has to send that header, and it has to say the same as the message.
+ * Since 2026-07-28, `x-mcp-header` in a tool's input schema marks an argument that a header repeats, for
+ * intermediaries that read only headers. The client has to send that header, and its value has to match the
+ * message.
  */
 
-/** An argument of a tool that stands in a header, too. */
+/** An argument of a tool that a header repeats. */
 type HeaderParameter = {
 	/** The header, in lower case. */
 	readonly header: string;
-	/** Where the argument is. */
+	/** The member names that lead to the argument. */
 	readonly path: readonly string[];
 	readonly isNumber: boolean;
 };
 
-/** A header that does not say what the message does. */
+/** A header that differs from the message. */
 type HeaderMismatch = {readonly header: string; readonly actual: unknown; readonly expected: unknown};
 
 const SCHEMA_KEY = 'x-mcp-header';
 const PREFIX = 'mcp-param-';
-/** What the name of a header may be made of. */
+/** The characters that a header name may contain. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]{1,200}$/;
 const types: readonly unknown[] = ['string', 'integer', 'number', 'boolean'];
-/** How deep arguments are looked for, and how many tools are remembered; the oldest is forgotten for the next. */
+/** The limits for the depth of arguments and the number of tools. The oldest tool is evicted. */
 const MAX_DEPTH = 16;
 const MAX_TOOLS = 10_000;
 const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
-/** The arguments in a schema of a tool that are marked so, under properties alone: elsewhere the mark means nothing. */
+/** The marked arguments in an input schema. Marks count only below `properties`. */
 export function headerParametersIn(schema: unknown, path: readonly string[] = []): HeaderParameter[] {
 	if (path.length >= MAX_DEPTH) return [];
 	return Object.entries(objectOf(objectOf(schema).properties)).flatMap(([name, property]) => {
@@ -43,11 +44,11 @@ export function headerParametersIn(schema: unknown, path: readonly string[] = []
 	});
 }
 
-/** Remembers which arguments of which tools stand in headers, from the lists that those who ask are shown. */
+/** The header parameters of tools, collected from the tool lists that clients receive. */
 export class ToolHeaderParameters {
 	readonly #byTool = new BoundedMap<string, readonly HeaderParameter[]>(MAX_TOOLS);
 
-	/** A list of tools, or a page of one. */
+	/** Adds a list of tools, or one page of it. */
 	update(tools: unknown): void {
 		for (const tool of listOf(tools).map(objectOf)) {
 			if (typeof tool.name !== 'string') continue;
@@ -57,12 +58,11 @@ export class ToolHeaderParameters {
 		}
 	}
 
-	/** Whether calls have to be looked into at all: there are hardly any such tools. */
+	/** Whether calls have to be checked. Tools with such parameters are rare. */
 	get hasAny(): boolean {
 		return this.#byTool.size > 0;
 	}
 
-	/** The headers that go with a call. */
 	headersOf(params: unknown): Headers {
 		const headers: {[name: string]: string} = {};
 		for (const [{header}, value] of this.#headerArguments(params))
@@ -70,7 +70,7 @@ export class ToolHeaderParameters {
 		return headers;
 	}
 
-	/** The first header that says something else than the call does, or is missing. */
+	/** The first header that is missing or differs from the call. */
 	mismatch(
 		params: unknown,
 		headers: {readonly [name: string]: string | string[] | undefined},
@@ -84,7 +84,7 @@ export class ToolHeaderParameters {
 		return;
 	}
 
-	/** The arguments of a call that stand in headers, with what they are; those that are not there stand in none. */
+	/** The arguments of a call that headers repeat, with their values. Absent arguments have no header. */
 	*#headerArguments(params: unknown): Generator<readonly [HeaderParameter, unknown]> {
 		const {name, arguments: args} = objectOf(params);
 		for (const parameter of this.#byTool.get(String(name)) ?? []) {
@@ -97,6 +97,6 @@ export class ToolHeaderParameters {
 const member = (value: unknown, key: string): unknown =>
 	isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
-/** Whether a text is the same number, however it is written. */
+/** Whether a text is another notation of the same number. */
 const isEqual = (text: string | undefined, expected: unknown): boolean =>
 	typeof expected === 'number' && text !== undefined && DECIMAL.test(text) && Number(text) === expected;

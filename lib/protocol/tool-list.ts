@@ -3,31 +3,31 @@ import {isObject, type JsonObject, objectOf, toText, without} from '../util/json
 import {ExactNumbers} from '../wire/exact-numbers.js';
 import {jsonComplexity} from '../wire/json-complexity.js';
 
-/** All tools of a server, as one page that can be sent again and again. */
+/** All tools of an upstream, as one page that can be sent repeatedly. */
 export type ToolList = {
-	/** The members of the result, as text without the braces around them, and without `ttlMs`. */
+	/** The members of the result as JSON, without the surrounding braces and without `ttlMs`. */
 	readonly members: string;
 	readonly bytes: number;
 	readonly count: number;
-	/** How long the server says that it holds good; undefined where it does not say. */
+	/** The time to live that the upstream set, if any. */
 	readonly ttlMs: number | undefined;
-	/** What each tool is like, by its name. */
+	/** The hash of each tool, by name. */
 	readonly hashes: ReadonlyMap<string, string>;
-	/** The same for all lists with the same tools in them, in whatever order and however they are written. */
+	/** Equal for lists with equal tools, whatever their order and formatting. */
 	readonly fingerprint: string;
 };
 
-/** Pages that are read of one list. A server that has more goes on for ever, as far as anybody can tell. */
+/** The maximum number of pages of one list. An upstream with more may never end it. */
 const MAX_PAGES = 1000;
-/** Tools of one list: each is hashed on the main thread, with its members sorted. */
+/** The maximum number of tools of one list. Each is hashed on the main thread, with sorted members. */
 export const MAX_TOOLS = 10_000;
-/** Values in all pages of one list: parsing, sorting and writing each of them takes a third of a microsecond. */
+/** In all pages of one list. Parsing, sorting and serializing a value takes a third of a microsecond. */
 const MAX_VALUES = 500_000;
 
-/** Why there is no list: in words that go on behind the server's name. */
+/** The reason for a missing list. The message continues a sentence that starts with the upstream's name. */
 export class ToolListError extends Error {
 	override readonly name = 'ToolListError';
-	/** Whether there is one, only too large to be kept. */
+	/** Whether the list exists, but is too large to cache. */
 	readonly isTooLarge: boolean;
 
 	constructor(reason: string, isTooLarge = false) {
@@ -36,7 +36,7 @@ export class ToolListError extends Error {
 	}
 }
 
-/** Makes one list of the pages that a server gives: of all of them, or none. */
+/** Combines the pages of an upstream into one list. A list with an invalid page is rejected as a whole. */
 export class ToolPages {
 	readonly #maxBytes: number;
 	readonly #exact = new ExactNumbers();
@@ -51,39 +51,43 @@ export class ToolPages {
 		this.#maxBytes = maxBytes;
 	}
 
-	/** Takes in the answer to a request for a page. Returns the cursor of the next one; nothing when there is none. */
+	/**
+	 * Adds the response to a request for a page. Returns the cursor of the next page; undefined after the
+	 * last.
+	 */
 	add(response: string): string | undefined {
 		this.#bytes += Buffer.byteLength(response);
 		if (this.#bytes > this.#maxBytes)
 			throw new ToolListError(`has a list of more than ${this.#maxBytes} bytes`, true);
-		// Few bytes cannot have many values.
+		// A value takes at least one byte.
 		if (this.#bytes > MAX_VALUES) this.#values += jsonComplexity(Buffer.from(response)).values;
 		if (this.#values > MAX_VALUES)
 			throw new ToolListError(`has a list of more than ${MAX_VALUES} values`, true);
 		const {result, error} = objectOf(this.#exact.parse(response));
-		if (error !== undefined) throw new ToolListError(`refused: ${toText(objectOf(error).message)}`);
+		if (error !== undefined)
+			throw new ToolListError(`rejected tools/list: ${toText(objectOf(error).message)}`);
 		const {tools, nextCursor, ttlMs, resultType = 'complete'} = objectOf(result);
 		if (!Array.isArray(tools) || resultType !== 'complete')
-			throw new ToolListError('answered with something that is no list');
+			throw new ToolListError('returned a result that is not a list of tools');
 		if (this.#tools.length + tools.length > MAX_TOOLS)
 			throw new ToolListError(`has a list of more than ${MAX_TOOLS} tools`, true);
 		for (const tool of tools) this.#tools.push(tool);
 		this.#first ??= without(objectOf(result), 'tools', 'nextCursor', 'ttlMs');
 		if (typeof ttlMs === 'number' && ttlMs >= 0) this.#ttlMs = Math.min(ttlMs, this.#ttlMs ?? ttlMs);
-		// Some write null, or an empty text, where there is no more.
+		// Some servers send null or an empty string after the last page.
 		if (nextCursor === undefined || nextCursor === null || nextCursor === '') return;
 		return this.#checkCursor(nextCursor);
 	}
 
 	#checkCursor(cursor: unknown): string {
-		if (typeof cursor !== 'string') throw new ToolListError('gave a cursor that is no text');
-		if (this.#cursors.has(cursor)) throw new ToolListError('gave the same cursor twice');
+		if (typeof cursor !== 'string') throw new ToolListError('returned a cursor that is not a string');
+		if (this.#cursors.has(cursor)) throw new ToolListError('returned the same cursor twice');
 		if (this.#cursors.size >= MAX_PAGES - 1) throw new ToolListError(`has more than ${MAX_PAGES} pages`);
 		this.#cursors.add(cursor);
 		return cursor;
 	}
 
-	/** The whole, when every page is there. */
+	/** Returns the whole list after the last page. */
 	toList(): ToolList {
 		const members = this.#exact.stringify({...this.#first, tools: this.#tools}).slice(1, -1);
 		const hashes = this.#tools.map(tool => [nameOf(tool), this.#hash(tool)] as const);
@@ -109,7 +113,7 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The value with the members of all objects in it in one order. */
+/** Returns the value with the members of all its objects in sorted order. */
 function withSortedKeys(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(withSortedKeys);
 	if (!isObject(value)) return value;
@@ -117,6 +121,6 @@ function withSortedKeys(value: unknown): unknown {
 	return Object.fromEntries(members.map(([name, member]) => [name, withSortedKeys(member)]));
 }
 
-/** The result as text, with what is left of the time that it holds good. */
+/** The result as JSON, with the remaining time to live. */
 export const toolListResult = ({members}: ToolList, remainingMs: number | undefined): string =>
 	remainingMs === undefined ? `{${members}}` : `{"ttlMs":${Math.max(0, Math.floor(remainingMs))},${members}}`;

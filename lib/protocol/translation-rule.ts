@@ -4,7 +4,7 @@ import type {Version} from './version.js';
 
 export type MessageDirection = 'toUpstream' | 'toClient';
 
-/** An error instead of an answer. */
+/** An error that replaces a message, or is the response to it. */
 export class RpcErrorReply {
 	readonly code: number;
 	readonly message: string;
@@ -15,7 +15,7 @@ export class RpcErrorReply {
 	}
 }
 
-/** A result that is made up here. */
+/** A result that bridge generates. */
 export class SyntheticResult {
 	readonly result: JsonObject;
 
@@ -24,74 +24,72 @@ export class SyntheticResult {
 	}
 }
 
-/** Nothing goes on. */
+/** The message is not forwarded. */
 export const DROPPED = Symbol('dropped');
 
-/** What becomes of a message: the same value if it passes as it is, another one, or none. */
+/** The effect of a rule on a message: the same value, a changed one, a final response, or `DROPPED`. */
 export type RuleResult = JsonObject | RpcErrorReply | SyntheticResult | typeof DROPPED;
 
-/** What a rule knows of the message and of the conversation that it belongs to. */
+/** The properties of a message and its conversation that rules depend on. */
 export type RuleContext = {
 	readonly direction: MessageDirection;
 	/** The version of the receiver. */
 	readonly to: Version;
 	/** The id of the message, as text. */
 	readonly id: string;
-	/** What the client said that it can do. */
+	/** The capabilities that the client declared. */
 	readonly clientCapabilities: JsonObject;
-	/** Whether bridge speaks for several clients, and so has offered more than each of them can do. */
+	/** Whether several clients share the upstream, so its client capabilities exceed those of each client. */
 	readonly isShared: boolean;
 	readonly state: TranslationState;
-	/** Something cannot be carried. */
+	/** Reports a feature that cannot be translated. */
 	reportLoss(feature: string): void;
-	/** Keeps what stood at this place of the message, in the message itself. */
+	/** Preserves the original value at this JSON pointer in the `_meta` of the message. */
 	keepOriginal(pointer: string, original: unknown): void;
 };
 
-/** What has to be remembered of one message for another. */
+/** State that one message leaves for a later one. */
 export type TranslationState = {
-	/** Whether the client was told of completions that the upstream never declared. */
+	/** Whether bridge declared completions that the upstream did not declare. */
 	hasSyntheticCompletions: boolean;
-	/** Forms that were shown as another form, by the id of the request, with how to read the answers. */
+	/** The readers for responses to downgraded forms, by request id. */
 	readonly forms: FormResponses;
 };
 
-/** Judges `params`, `result` or `error` of a message. */
+/** A rule for the `params`, `result` or `error` of a message. */
 export type TranslationRule = {
 	readonly apply: (value: JsonObject, context: RuleContext) => RuleResult;
-	/** What a message has to have inside to need the rule, as bits of marks: what need not be parsed is not. */
+	/** The marks of messages that need the rule. Messages without them need not be parsed. */
 	readonly marks?: number;
-	/** Words one of which it has to hold, where there is no mark for it: for messages that are rare. */
+	/** Substrings that mark messages that need the rule. Used for rare messages without a mark. */
 	readonly substrings?: readonly string[];
 };
 
-/** Rules by method: of the message, or of the request that it answers. */
+/** Rules by method. The method of a response is that of its request. */
 export type TranslationRules = {
 	readonly requests?: {readonly [method: string]: TranslationRule};
 	readonly notifications?: {readonly [method: string]: TranslationRule};
 	readonly results?: {readonly [method: string]: TranslationRule};
-	/** Under `*`, for the errors of every method. */
+	/** The key `*` applies to the errors of all methods. */
 	readonly errors?: {readonly [method: string]: TranslationRule};
 };
 
-/** What one version brought, and what that means to those who do not know it. */
+/** The features that one version introduced, and their translation for peers without them. */
 export type VersionStep = {
 	readonly version: Version;
 	/** For messages to a peer of an earlier version. */
 	readonly down: TranslationRules;
 	/** For messages from a peer of an earlier version. */
 	readonly up: TranslationRules;
-	/** Members that it added, by the kind of object: those that a strict translation removes. */
+	/** The members that the version added, by kind of object. Strict translation removes them. */
 	readonly members: {readonly [kind: string]: readonly string[]};
 };
 
-/** A rule for messages that have one of these marks. */
 export const ifMarked = (bits: number, apply: TranslationRule['apply']): TranslationRule => ({
 	apply,
 	marks: bits,
 });
 
-/** A rule for messages that hold one of these words. */
 export const ifContains = (
 	substrings: readonly string[],
 	apply: TranslationRule['apply'],

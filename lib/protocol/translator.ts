@@ -25,14 +25,14 @@ import {v20250618} from './v2025-06-18.js';
 import {v20251125} from './v2025-11-25.js';
 import type {HandshakeVersion} from './version.js';
 
-/** The steps from version to version, the oldest first. */
+/** In ascending order of version. */
 const steps: readonly VersionStep[] = [v20250326, v20250618, v20251125];
 
 const CALL = 'tools/call';
 
 export type MessageKind = 'request' | 'notification' | 'result' | 'error';
 
-/** The member of a message that its rules judge. */
+/** The member of a message that its rules apply to. */
 const bodyMembers = {request: 'params', notification: 'params', result: 'result', error: 'error'} as const;
 
 export type TranslatorOptions = {
@@ -42,17 +42,20 @@ export type TranslatorOptions = {
 	readonly isStrict?: boolean;
 	readonly clientCapabilities?: JsonObject;
 	readonly isShared?: boolean;
-	/** Told of each thing that cannot be carried. */
+	/** Called for each feature that cannot be translated. */
 	readonly onLoss?: (feature: string) => void;
 };
 
-/** What becomes of a message: it goes on as another one, goes back as an answer, or goes nowhere. */
+/**
+ * The effect on a message: `forward` replaces it and `reply` goes back to its sender. If both are
+ * absent, the message is dropped.
+ */
 export type TranslatedMessage = {readonly forward?: JsonObject; readonly reply?: JsonObject};
 
 /** Rules by kind and method of a message. */
 type RuleSets = {readonly [kind in MessageKind]: ReadonlyMap<string, RuleSet>};
 
-/** Says what each message between two versions becomes: the chain of the steps between them. */
+/** Translates messages between two versions, with the chain of the steps between them. */
 export class Translator {
 	readonly #options: TranslatorOptions;
 	readonly #toUpstream: RuleSets;
@@ -66,10 +69,10 @@ export class Translator {
 		this.#toClient = ruleSetsOf([...rulesBetween(upstream, client, isStrict), ...repairRules()]);
 	}
 
-	/** The rules for such messages, if there are any. The method of an answer is that of its request. */
+	/** The rules for a kind of message, if any. The method of a response is that of its request. */
 	ruleSetFor(direction: MessageDirection, kind: MessageKind, method: string): RuleSet | undefined {
 		const ruleSets = direction === 'toClient' ? this.#toClient : this.#toUpstream;
-		// Nearly all messages are one of these two, and to look a name up takes longer than to compare it.
+		// Nearly all messages are results or requests, and a comparison is faster than a lookup by name.
 		if (kind === 'result') return ruleSets.result.get(method);
 		if (kind === 'request') return ruleSets.request.get(method);
 		return kind === 'error'
@@ -77,7 +80,7 @@ export class Translator {
 			: ruleSets[kind].get(method);
 	}
 
-	/** Which calls of tools, and which answers to them, are changed at all. */
+	/** The marks of the tool calls, results and errors that change. */
 	get transformMarks(): TransformMarks {
 		return {
 			calls: this.ruleSetFor('toUpstream', 'request', CALL)?.transformMarks ?? 0,
@@ -86,7 +89,7 @@ export class Translator {
 		};
 	}
 
-	/** What becomes of a message with this id; nothing, if it passes as it is. */
+	/** Translates a message with this id. Returns undefined if it is unchanged. */
 	translate(
 		direction: MessageDirection,
 		kind: MessageKind,
@@ -122,18 +125,18 @@ export class Translator {
 	}
 }
 
-/** The rules of the steps on the way, in the order in which they are taken. */
+/** The rules of the steps between two versions, in the order in which they apply. */
 function rulesBetween(from: HandshakeVersion, to: HandshakeVersion, isStrict: boolean): TranslationRules[] {
 	const isBetween = ({version}: VersionStep): boolean =>
 		from < to ? version > from && version <= to : version > to && version <= from;
 	const path = steps.filter(isBetween);
-	// What is unknown may also come from a peer that says it is older.
+	// An older peer may also send members of newer versions.
 	const strict = isStrict ? [strictRules(steps.filter(({version}) => version > to))] : [];
 	if (from < to) return [...path.map(({up}) => up), restoreRules(to), ...strict];
 	return [...path.toReversed().map(({down}) => down), ...strict];
 }
 
-/** Puts back what another bridge had to take out. */
+/** Restores the originals that another bridge preserved. */
 function restoreRules(to: HandshakeVersion): TranslationRules {
 	const accepts = (original: unknown): boolean =>
 		Array.isArray(original)
@@ -166,7 +169,7 @@ type FinalResult = Exclude<RuleResult, JsonObject> | RpcErrorReply | SyntheticRe
 const isFinal = (result: RuleResult): result is FinalResult =>
 	result === DROPPED || result instanceof RpcErrorReply || result instanceof SyntheticResult;
 
-/** A request is answered by what is decided here; an answer is replaced by it. */
+/** For a request, the result is sent as its response. For a response, it replaces the response. */
 function finalMessage(result: FinalResult, kind: MessageKind, {jsonrpc, id}: JsonObject): TranslatedMessage {
 	if (result === DROPPED) return {};
 	const response =

@@ -18,15 +18,15 @@ import {
 	type VersionStep,
 } from './translation-rule.js';
 
-/** The scheme of resources that are pieces of a message in another form. */
+/** The URI scheme of embedded resources that replace other content. */
 const CONTENT_SCHEME = 'bridge://content/';
 const CONTENT_URI = /^bridge:\/\/content\/[^/]+\/\d+$/;
-/** Characters of an id that is part of a uri itself. Of a longer one its SHA-256 is: each piece repeats it. */
+/** Characters of a message id in a URI. A longer id is hashed, because every block repeats it. */
 const MAX_ID_LENGTH = 64;
 
 /**
- * 2025-03-26 brought audio, annotations of tools, messages on progress, a capability for completions, and batches,
- * which are the matter of a stage of their own.
+ * 2025-03-26 added audio, annotations of tools, messages in progress notifications, a capability for
+ * completions, and batches. The stage `splitBatches` handles batches.
  */
 export const v20250326: VersionStep = {
 	version: '2025-03-26',
@@ -56,7 +56,7 @@ export const v20250326: VersionStep = {
 	},
 };
 
-/** An embedded resource carries the same bytes under the same type, and its uri tells where they came from. */
+/** Converts audio to an embedded resource with the same data and type. Its URI identifies the message. */
 function audioToBlob(mapBlocks: BlockMapper) {
 	return (value: JsonObject, context: RuleContext): JsonObject => {
 		const message = `${CONTENT_SCHEME}${uriSegment(context.id)}`;
@@ -68,7 +68,7 @@ function audioToBlob(mapBlocks: BlockMapper) {
 	};
 }
 
-/** The id of a message in a uri. Half a character has no place there. */
+/** Encodes the id of a message for a URI. The buffer replaces lone surrogates, which URIs cannot contain. */
 const uriSegment = (id: string): string =>
 	id.length <= MAX_ID_LENGTH
 		? encodeURIComponent(Buffer.from(id).toString())
@@ -79,13 +79,13 @@ function blobToAudio(block: JsonObject): JsonObject {
 	if (type !== 'resource' || !isObject(resource)) return block;
 	const {uri, mimeType, blob} = resource;
 	if (typeof uri !== 'string' || !CONTENT_URI.test(uri)) return block;
-	// Somebody else's, with a name like ours.
+	// The resource comes from elsewhere and only has a similar URI.
 	if (typeof blob !== 'string' || typeof mimeType !== 'string' || !mimeType.startsWith('audio/'))
 		return block;
 	return {type: 'audio', data: blob, mimeType, ...rest};
 }
 
-/** Sampling has no resource to hide the bytes in. */
+/** Replaces audio with a text. Sampling has no embedded resources that could contain the data. */
 function audioToText(...[block, , context]: Parameters<BlockChange>): JsonObject {
 	if (block.type !== 'audio') return block;
 	context.reportLoss('audio in sampling');
@@ -102,17 +102,17 @@ function sampledAudioToText(result: JsonObject, context: RuleContext): JsonObjec
 	);
 }
 
-/** Completions were there before their capability, without which newer clients do not ask for them. */
-function addCompletions(result: JsonObject, {state: memory}: RuleContext): JsonObject {
+/** Adds a completions capability. 2024-11-05 has completions without it, but newer clients require it. */
+function addCompletions(result: JsonObject, {state}: RuleContext): JsonObject {
 	const capabilities = objectOf(result.capabilities);
 	const canComplete = 'prompts' in capabilities || 'resources' in capabilities;
 	if (!canComplete || 'completions' in capabilities) return result;
-	memory.hasSyntheticCompletions = true;
+	state.hasSyntheticCompletions = true;
 	return {...result, capabilities: {...capabilities, completions: {}}};
 }
 
-/** A server that was never asked whether it completes has nothing to suggest. */
-function emptyCompletions(error: JsonObject, {state: memory}: RuleContext): RuleResult {
-	const isMissing = memory.hasSyntheticCompletions && error.code === -32601;
+/** An upstream that did not declare completions may lack the method. Its error becomes an empty result. */
+function emptyCompletions(error: JsonObject, {state}: RuleContext): RuleResult {
+	const isMissing = state.hasSyntheticCompletions && error.code === -32601;
 	return isMissing ? new SyntheticResult({completion: {values: []}}) : error;
 }

@@ -11,7 +11,7 @@ import {
 	type VersionStep,
 } from './translation-rule.js';
 
-/** 2025-06-18 brought links to resources, structured output, elicitation and titles, and took batches away. */
+/** 2025-06-18 added links to resources, structured output, elicitation and titles, and removed batches. */
 export const v20250618: VersionStep = {
 	version: '2025-06-18',
 	down: {
@@ -44,7 +44,7 @@ export const v20250618: VersionStep = {
 	},
 };
 
-/** The version before has one place for a tool's display name. */
+/** Copies the title of a tool to its annotations, the only place for it in 2025-03-26. */
 function titleToAnnotation(result: JsonObject, {to}: RuleContext): JsonObject {
 	if (to !== '2025-03-26') return result;
 	return mapMember(result, 'tools', tools =>
@@ -56,7 +56,7 @@ function titleToAnnotation(result: JsonObject, {to}: RuleContext): JsonObject {
 	);
 }
 
-/** A model reads the uri, and can ask for the resource. To embed it would be to fetch it unasked. */
+/** Converts a link to text with its URI. Embedding the resource would require an extra request. */
 function linkToText(block: JsonObject, pointer: string, context: RuleContext): JsonObject {
 	if (block.type !== 'resource_link') return block;
 	context.reportLoss('links to resources');
@@ -69,18 +69,20 @@ function linkToText(block: JsonObject, pointer: string, context: RuleContext): J
 	return textBlock(`[${toText(title ?? name)}](${toText(uri)})${about}${suffix}`, block);
 }
 
-/** Old clients read `content` alone, and the oldest throw the result away when there is none. */
+/**
+ * Adds structured content as text. Old clients read only `content`, and the oldest reject results without it.
+ */
 function structuredContentToText(result: JsonObject): JsonObject {
 	const {structuredContent} = result;
 	if (structuredContent === undefined) return result;
 	return mapMember(result, 'content', content => withTextBlock(content, structuredContent));
 }
 
-/** A client that has declared it can, whatever version it was told, is asked. */
+/** Rejects elicitation, unless the client declared support for it. Its version does not matter. */
 function rejectElicitation(params: JsonObject, context: RuleContext): RuleResult {
 	if ('elicitation' in context.clientCapabilities) return params;
 	context.reportLoss('elicitation');
-	// Never a refusal in the name of somebody who was not asked.
+	// A decline would claim that a user was prompted.
 	if (context.isShared) return new SyntheticResult({action: 'cancel'});
 	return new RpcErrorReply(
 		-32601,

@@ -12,11 +12,11 @@ import {
 	type VersionStep,
 } from './translation-rule.js';
 
-/** Blocks of lists of content in one request for sampling: each becomes a message. */
+/** Blocks in content lists of one sampling request. Each becomes a message. */
 const MAX_SPLIT_BLOCKS = 10_000;
 
 /**
- * 2025-11-25 brought tasks, elicitation by URL and richer forms, tools and lists of content in sampling, icons, and
+ * 2025-11-25 added tasks, elicitation by URL, richer forms, tools and content lists in sampling, icons, and
  * errors without an id.
  */
 export const v20251125: VersionStep = {
@@ -41,7 +41,7 @@ export const v20251125: VersionStep = {
 			'notifications/cancelled': {apply: params => ('requestId' in params ? params : DROPPED)},
 		},
 		errors: {
-			// Without an id it answers nothing, and the versions before have no such message.
+			// An error without an id belongs to no request, and earlier versions do not have it.
 			'': {apply: () => DROPPED},
 			'*': ifContains(['-32042'], addLinksToMessage),
 		},
@@ -60,7 +60,7 @@ export const v20251125: VersionStep = {
 	},
 };
 
-/** It promises methods that this conversation does not have. */
+/** Removes the tasks capability, whose methods this conversation does not support. */
 function withoutTasks(result: JsonObject, context: RuleContext): JsonObject {
 	const capabilities = objectOf(result.capabilities);
 	if (!('tasks' in capabilities)) return result;
@@ -68,15 +68,15 @@ function withoutTasks(result: JsonObject, context: RuleContext): JsonObject {
 	return {...result, capabilities: without(capabilities, 'tasks')};
 }
 
-/** A receiver without tasks does the work at once and answers with the result itself. */
+/** Removes `task`. A receiver without tasks executes the request immediately and returns its result. */
 function withoutTask(params: JsonObject, context: RuleContext): JsonObject {
 	if ('task' in params) context.reportLoss('tasks');
 	return without(params, 'task');
 }
 
 function rejectMethod(method: string) {
-	return (_params: JsonObject, {direction, to, reportLoss: lost}: RuleContext): RpcErrorReply => {
-		lost('tasks');
+	return (_params: JsonObject, {direction, to, reportLoss}: RuleContext): RpcErrorReply => {
+		reportLoss('tasks');
 		const receiver = direction === 'toUpstream' ? 'server' : 'client';
 		return new RpcErrorReply(-32601, `Method not found: ${method} (the ${receiver} speaks protocol ${to})`);
 	};
@@ -84,7 +84,7 @@ function rejectMethod(method: string) {
 
 function downgradeElicitation(params: JsonObject, context: RuleContext): RuleResult {
 	const {elicitation} = context.clientCapabilities;
-	// A client without any is refused by the version that brought it.
+	// The step of 2025-06-18, which introduced elicitation, rejects clients without it.
 	if (context.to < '2025-06-18' && elicitation === undefined) return params;
 	if (params.mode === 'url') {
 		if (isObject(elicitation) && 'url' in elicitation) return withoutTask(params, context);
@@ -96,8 +96,8 @@ function downgradeElicitation(params: JsonObject, context: RuleContext): RuleRes
 	const form = objectOf(params.requestedSchema);
 	const length = checkboxCharacters(form);
 	if (length === undefined) {
-		context.reportLoss('choices of several in forms');
-		const message = 'Invalid params: the form has too many options, or too long ones, to choose several of';
+		context.reportLoss('multi-select fields in forms');
+		const message = 'Invalid params: the multi-select fields of the form have too many or too long options';
 		return new RpcErrorReply(-32602, `${message} (protocol ${context.to})`);
 	}
 	const {schema, readResponse, hasLostLimits} = downgradeForm(form);
@@ -126,7 +126,7 @@ function downgradeSampling(params: JsonObject, context: RuleContext): RuleResult
 	const blocks = messages.reduce<number>((sum, message) => sum + listOf(objectOf(message).content).length, 0);
 	if (blocks > MAX_SPLIT_BLOCKS) {
 		context.reportLoss('lists of content in sampling');
-		const message = `Invalid params: ${blocks} blocks of content in lists, the limit is ${MAX_SPLIT_BLOCKS}`;
+		const message = `Invalid params: ${blocks} blocks in content lists; the limit is ${MAX_SPLIT_BLOCKS}`;
 		return new RpcErrorReply(-32602, `${message} (protocol ${context.to})`);
 	}
 	const single = messages.flatMap(message => splitContent(objectOf(message), context));
@@ -137,8 +137,8 @@ function downgradeSampling(params: JsonObject, context: RuleContext): RuleResult
 const roles: ReadonlySet<unknown> = new Set(['user', 'assistant']);
 
 /**
- * Messages of one block each, of the same role, are equal. The first has all other members: a copy of them for each
- * block would make a large message of a small one. So would a role that is not one.
+ * Splits a message into messages of one block each, with the same role. Only the first one keeps the other
+ * members: a copy per block would make a large message of a small one. The same applies to an invalid role.
  */
 function splitContent(message: JsonObject, context: RuleContext): JsonObject[] {
 	const {content} = message;
@@ -155,7 +155,7 @@ function toolUseToText(block: JsonObject, context: RuleContext): JsonObject {
 	return textBlock(JSON.stringify(block));
 }
 
-/** One block for what was a list: the text of all, or the first that is none. The list itself is kept. */
+/** Merges a list into one block: the text of all blocks, or the first other block. The list is preserved. */
 function mergeContent(result: JsonObject, context: RuleContext): JsonObject {
 	const {content} = result;
 	if (!Array.isArray(content)) {
@@ -170,7 +170,7 @@ function mergeContent(result: JsonObject, context: RuleContext): JsonObject {
 	return {...result, content: other ?? textBlock(blocks.map(block => block.text).join('\n\n'))};
 }
 
-/** An older client shows the message alone, so that is where the link has to be. */
+/** Adds links to the message of an error, because older clients show only the message. */
 function addLinksToMessage(error: JsonObject): JsonObject {
 	if (error.code !== -32042) return error;
 	const links = listOf(objectOf(error.data).elicitations)

@@ -5,11 +5,13 @@ import {toHandshakeSampling} from './stateless-output.js';
 import {NEWEST_HANDSHAKE, STATELESS} from './version.js';
 
 /*
- * 2026-07-28 took the handshake away, and with it sessions, requests of the server, ping, subscribe and setLevel.
- * Every request says who asks and what they can do, in its `_meta`; a server that needs input answers that it does.
+ * 2026-07-28 removed the handshake, sessions, server requests, ping, subscribe and setLevel. The `_meta` of
+ * every request describes the client and its capabilities. A server that needs input responds with a result
+ * that requests it.
  *
- * Here is what becomes of single messages; of what tools give back, in modern-output.ts. What takes several of them is
- * in operators/modern-client.ts and operators/modern-upstream.ts, which make either side look like one of 2025-11-25.
+ * This file translates single messages, and stateless-output.ts the output of tools.
+ * operators/stateless-client.ts and operators/stateless-upstream.ts translate sequences: they make either
+ * side appear as one of 2025-11-25.
  */
 
 const PREFIX = 'io.modelcontextprotocol/';
@@ -20,34 +22,34 @@ const LOG_LEVEL = `${PREFIX}logLevel`;
 export const SERVER_INFO = `${PREFIX}serverInfo`;
 export const SUBSCRIPTION_ID = `${PREFIX}subscriptionId`;
 
-/** Where a request, and the answer to `server/discover`, have the capabilities of their sender. */
+/** JSON pointers to the sender's capabilities, in a request and in a `server/discover` result. */
 const CLIENT_CAPABILITIES_AT = `/_meta/${escapePointer(CLIENT_CAPABILITIES)}`;
 const SERVER_CAPABILITIES_AT = '/capabilities';
 
-/** A value with what stands at this place as it was before another bridge had to change that. */
+/** Restores the originals below a JSON pointer, which another bridge preserved. */
 export const restoreOriginalsAt = (prefix: string, value: JsonObject): JsonObject =>
 	restoreOriginals(value, (_original, pointer) => pointer.startsWith(`${prefix}/`));
 
-/** Whether capabilities have something that the modern schema has no type for: null, say. */
+/** Whether capabilities contain values that the stateless schema has no type for, such as null. */
 export const haveUnsupportedValues = (capabilities: unknown): boolean =>
 	hasUnsupported(objectOf(capabilities));
 
-/** What the loss of that is called. */
+/** The feature name of losing these values. */
 export const UNSUPPORTED_VALUES = 'null and fractions in capabilities';
 
-/** What a request says of whoever asks. */
+/** The description of the client in a request. */
 export type RequestMeta = {
 	readonly info: JsonObject;
 	readonly capabilities: JsonObject;
 	readonly logLevel?: string | undefined;
 };
 
-/** Whether a request is of the modern era: whatever mentions the version in `_meta` is. */
+/** Whether a request belongs to the stateless era, as its method or `_meta` shows. */
 export const isStatelessRequest = (method: string | undefined, params: unknown): boolean =>
 	method === 'server/discover' ||
 	[PROTOCOL_VERSION, CLIENT_CAPABILITIES].some(key => key in objectOf(objectOf(params)._meta));
 
-/** What is wrong with the envelope of a modern request, as an error to answer with. */
+/** The error for invalid `_meta` in a stateless request; undefined if it is valid. */
 export function requestMetaError(params: unknown): JsonObject | undefined {
 	const meta = objectOf(objectOf(params)._meta);
 	const missing = [PROTOCOL_VERSION, CLIENT_CAPABILITIES].find(key => meta[key] === undefined);
@@ -58,7 +60,8 @@ export function requestMetaError(params: unknown): JsonObject | undefined {
 	return {
 		code: -32022,
 		message: `Unsupported protocol version: ${toText(requested)}`,
-		// As server/discover has it, and the conformance suite demands. Older versions have a handshake instead.
+		// The conformance suite requires the list of server/discover. Older versions need a handshake
+		// instead.
 		data: {requested, supported: [STATELESS]},
 	};
 }
@@ -73,7 +76,7 @@ export function requestMetaOf(params: unknown): RequestMeta {
 	};
 }
 
-/** The object less some members of its `_meta`, and less that if nothing is left of it. */
+/** Removes members from `_meta`, and `_meta` itself if it becomes empty. */
 function withoutMetaKeys(object: JsonObject, ...keys: readonly string[]): JsonObject {
 	if (!isObject(object._meta)) return object;
 	const meta = without(object._meta, ...keys);
@@ -81,7 +84,7 @@ function withoutMetaKeys(object: JsonObject, ...keys: readonly string[]): JsonOb
 	return Object.keys(meta).length > 0 ? {...object, _meta: meta} : without(object, '_meta');
 }
 
-/** Params of a request as a handshake server expects them. */
+/** Converts the params of a request for a handshake upstream. */
 export const withoutRequestMeta = (params: JsonObject): JsonObject =>
 	withoutMetaKeys(
 		restoreOriginalsAt(CLIENT_CAPABILITIES_AT, params),
@@ -91,7 +94,7 @@ export const withoutRequestMeta = (params: JsonObject): JsonObject =>
 		LOG_LEVEL,
 	);
 
-/** Params of a request as a modern server expects them. */
+/** Converts the params of a request for a stateless upstream. */
 export function withRequestMeta(params: JsonObject, {info, capabilities, logLevel}: RequestMeta): JsonObject {
 	const removed = new Map<string, unknown>();
 	const meta = {
@@ -111,19 +114,19 @@ export function withRequestMeta(params: JsonObject, {info, capabilities, logLeve
 	return removed.size > 0 ? withOriginals(result, removed) : result;
 }
 
-/** Who somebody is, with what has to be said of that. */
+/** Returns the implementation with the members that the schema requires. */
 const validImplementation = (info: JsonObject): JsonObject =>
 	typeof info.name === 'string' && typeof info.version === 'string'
 		? info
 		: {...info, name: toText(info.name ?? 'unknown'), version: toText(info.version ?? '0')};
 
-/** What a client can do, less what there is no word for any more. */
+/** The capabilities without those that 2026-07-28 removed. */
 const statelessCapabilities = (capabilities: JsonObject): JsonObject =>
 	mapMember(without(capabilities, 'tasks'), 'roots', roots =>
 		isObject(roots) ? without(roots, 'listChanged') : roots,
 	);
 
-/** Answers that a client may keep for a while. */
+/** Methods whose results a client may cache. */
 const cacheableMethods = new Set([
 	'tools/list',
 	'prompts/list',
@@ -133,7 +136,7 @@ const cacheableMethods = new Set([
 	'server/discover',
 ]);
 
-/** A handshake server's result as a modern client expects it. To keep nothing for long is always right. */
+/** Converts a handshake upstream's result for a stateless client. A lifetime of 0 ms is always valid. */
 export function toStatelessResult(method: string, result: JsonObject, serverInfo: unknown): JsonObject {
 	const meta = objectOf(result._meta);
 	const caching = cacheableMethods.has(method) ? {ttlMs: 0, cacheScope: 'private'} : {};
@@ -141,11 +144,11 @@ export function toStatelessResult(method: string, result: JsonObject, serverInfo
 	return {resultType: 'complete', ...result, ...caching, _meta: {...meta, ...info}};
 }
 
-/** A modern server's result as a handshake client expects it. */
+/** Converts a stateless upstream's result for a handshake client. */
 export const toHandshakeResult = (result: JsonObject): JsonObject =>
 	withoutMetaKeys(without(result, 'resultType', 'ttlMs', 'cacheScope'), SERVER_INFO);
 
-/** A notification as a handshake client expects it. */
+/** Converts a notification for a handshake client. */
 export function toHandshakeNotification(body: JsonObject): JsonObject {
 	const params = objectOf(body.params);
 	const plain = withoutMetaKeys(params, SUBSCRIPTION_ID);
@@ -153,11 +156,11 @@ export function toHandshakeNotification(body: JsonObject): JsonObject {
 	return Object.keys(plain).length > 0 ? {...body, params: plain} : without(body, 'params');
 }
 
-/** A code that must not be sent any more, as the one that took its place. */
+/** Replaces an error code that 2026-07-28 forbids. */
 export const toStatelessError = (error: JsonObject): JsonObject =>
 	error.code === -32002 ? {...error, code: -32602} : error;
 
-/** What `server/discover` is answered, for a server that was asked to initialize. */
+/** Converts an `initialize` result to a `server/discover` result. */
 export function toDiscoverResult({capabilities, instructions, serverInfo}: JsonObject): JsonObject {
 	const removed = new Map<string, unknown>();
 	const stable = without(objectOf(capabilities), 'tasks');
@@ -170,7 +173,7 @@ export function toDiscoverResult({capabilities, instructions, serverInfo}: JsonO
 	return removed.size > 0 ? withOriginals(result, removed) : result;
 }
 
-/** What `initialize` is answered, for a server that was asked what it can do. */
+/** Converts a `server/discover` result to an `initialize` result. */
 export function toInitializeResult(discoverResult: JsonObject, clientCapabilities: JsonObject): JsonObject {
 	const {capabilities, instructions, _meta} = restoreOriginalsAt(SERVER_CAPABILITIES_AT, discoverResult);
 	const serverInfo = objectOf(_meta)[SERVER_INFO];
@@ -186,13 +189,13 @@ export function toInitializeResult(discoverResult: JsonObject, clientCapabilitie
 	};
 }
 
-/** A server's request for input, in the form that a modern client is asked in. */
+/** Converts a server request to an input request for a stateless client. */
 export function toInputRequest(method: string, params: unknown): JsonObject {
 	const plain = without(objectOf(params), '_meta', 'task', 'elicitationId');
 	return Object.keys(plain).length > 0 ? {method, params: plain} : {method};
 }
 
-/** Params of an input request as a request of a handshake server. Elicitation by URL has to have an id there. */
+/** Converts an input request to the params of a server request, where elicitation by URL requires an id. */
 export function toServerRequestParams(method: unknown, params: unknown, id: string): JsonObject {
 	const plain = objectOf(params);
 	if (method === 'sampling/createMessage') return toHandshakeSampling(plain);

@@ -1,13 +1,13 @@
-/** Versions whose conversations begin with a handshake, the oldest first. */
+/** Versions with a handshake, in ascending order. */
 export const handshakeVersions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
 
-/** The one version that has batches. */
+/** The only version with batches. */
 export const BATCH_VERSION = '2025-03-26';
 
-/** The version without a handshake: every request says for itself what it needs. */
+/** The version without a handshake, in which every request is self-contained. */
 export const STATELESS = '2026-07-28';
 
-/** All versions that bridge speaks. They are dates, so comparing them as text puts them in order. */
+/** All supported versions. They are dates, so text comparison puts them in order. */
 export const versions = [...handshakeVersions, STATELESS] as const;
 
 export type HandshakeVersion = (typeof handshakeVersions)[number];
@@ -21,34 +21,35 @@ export const isVersion = (text: unknown): text is Version => versions.some(versi
 export const isHandshakeVersion = (text: unknown): text is HandshakeVersion =>
 	handshakeVersions.some(version => version === text);
 
-/** What an upstream is taken to speak, by what it answered to `initialize`. */
+/** The version to use with an upstream, resolved from its `initialize` response. */
 type ResolvedVersion = {
 	readonly version: HandshakeVersion;
-	/** What was wrong with its answer, for people. */
+	/** The problem with the response, for messages. */
 	readonly warning?: string;
 };
 
 const WHOLE_DATE = /^\d{4}-\d\d-\d\d$/;
 
 /**
- * Judges the version in an upstream's answer. Without one it is given the smallest vocabulary; an unknown one that
- * is not a date of the modern era is taken for the newest handshake. Nothing is spoken with what is newer than all we know.
+ * Resolves the version in an upstream's response. A missing version resolves to the oldest, and an unknown
+ * one to the newest handshake version. An unknown date from the stateless era or later resolves to
+ * undefined.
  */
 export function resolveVersion(reported: unknown): ResolvedVersion | undefined {
 	if (isHandshakeVersion(reported)) return {version: reported};
-	// In the lists of early SDKs, but never published: its messages are those of the first version.
+	// Listed by early SDKs, but never published. Its messages are those of the first version.
 	if (reported === '2024-10-07') return {version: OLDEST_HANDSHAKE};
 	if (typeof reported !== 'string' || reported === '') {
-		const what = reported === undefined ? 'no protocol version' : 'an invalid protocol version';
-		return {version: OLDEST_HANDSHAKE, warning: `${what}, so it is spoken to in ${OLDEST_HANDSHAKE}`};
+		const reason = reported === undefined ? 'no protocol version' : 'an invalid protocol version';
+		return {version: OLDEST_HANDSHAKE, warning: `${reason}, so bridge uses ${OLDEST_HANDSHAKE}`};
 	}
-	// A text that is not a date has no place in the order of versions.
+	// A text that is not a date cannot be ordered among the versions.
 	if (WHOLE_DATE.test(reported) && reported >= STATELESS) return;
-	const warning = `the unknown protocol version ${reported}, so it is spoken to in ${NEWEST_HANDSHAKE}`;
+	const warning = `the unknown protocol version ${reported}, so bridge uses ${NEWEST_HANDSHAKE}`;
 	return {version: NEWEST_HANDSHAKE, warning};
 }
 
-/** The version that a client is told, by the one that it asked for. */
+/** The version in the `initialize` response to a client, from the version that it requested. */
 export const clientVersionFor = (requested: unknown, fixed?: HandshakeVersion): HandshakeVersion =>
 	fixed ??
 	(isHandshakeVersion(requested)
@@ -60,8 +61,8 @@ export const clientVersionFor = (requested: unknown, fixed?: HandshakeVersion): 
 const DATE = /\b20\d\d-\d\d-\d\d\b/g;
 
 /**
- * What to ask for next, when an upstream refused a version instead of naming another: first what its error names, then
- * down the ladder. Undefined when all has been tried.
+ * The next version to request after an upstream rejected one: first the versions that its error contains,
+ * then all in descending order. Undefined when every version was tried.
  */
 export function nextVersionToTry(error: unknown, tried: readonly string[]): HandshakeVersion | undefined {
 	const mentioned: readonly string[] = JSON.stringify(error).match(DATE) ?? [];

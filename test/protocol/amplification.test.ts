@@ -3,43 +3,43 @@ import {Translator} from '../../lib/protocol/translator.js';
 import type {HandshakeVersion} from '../../lib/protocol/version.js';
 import {type JsonObject, listOf, objectOf} from '../../lib/util/json.js';
 
-/** What a client of this version receives for a result of a 2025-11-25 server, and what is lost. */
+/** The message that a client receives for a result of a 2025-11-25 server, and the losses. */
 function received(client: HandshakeVersion, method: string, result: JsonObject, id = '1') {
 	const lost: string[] = [];
 	const onLoss = (feature: string): void => void lost.push(feature);
 	const translator = new Translator({client, upstream: '2025-11-25', onLoss});
 	const outcome = translator.translate('toClient', 'result', method, {jsonrpc: '2.0', id, result}, id);
-	return {on: outcome?.forward, lost};
+	return {forwarded: outcome?.forward, lost};
 }
 
 const blocks = (count: number, block: JsonObject): JsonObject[] => Array.from({length: count}, () => block);
 
 test('shows 10,000 blocks of unknown types as text', t => {
-	const {on, lost} = received('2025-11-25', 'tools/call', {content: blocks(10_000, {})});
-	const content = listOf(objectOf(on?.result).content);
+	const {forwarded, lost} = received('2025-11-25', 'tools/call', {content: blocks(10_000, {})});
+	const content = listOf(objectOf(forwarded?.result).content);
 	t.is(content.length, 10_000);
 	t.true(content.every(block => objectOf(block).type === 'text'));
 	t.is(lost.length, 10_000);
 });
 
-test('replaces a result with more blocks of unknown types by an error [SEC-D11]', t => {
+test('replaces a result with more blocks of unknown types with an error [SEC-D11]', t => {
 	const prompt = {messages: blocks(10_001, {role: 'user', content: {}})};
 	for (const [method, result] of [
 		['tools/call', {content: blocks(10_001, {})}],
 		['prompts/get', prompt],
 	] as const) {
-		const {on} = received('2025-11-25', method, result, 'a');
-		t.like(on, {jsonrpc: '2.0', id: 'a', error: {code: -32603}});
-		t.regex(String(objectOf(on?.error).message), /^The result has 10001 blocks .* limit is 10000\.$/);
-		t.false('result' in (on ?? {}));
+		const {forwarded} = received('2025-11-25', method, result, 'a');
+		t.like(forwarded, {jsonrpc: '2.0', id: 'a', error: {code: -32603}});
+		t.regex(String(objectOf(forwarded?.error).message), /^The result has 10001 blocks .* limit is 10000\.$/);
+		t.false('result' in (forwarded ?? {}));
 	}
 });
 
-test('names pieces of a message with a long id by its hash [SEC-D11]', t => {
+test('hashes a long message id in the URIs of its blocks [SEC-D11]', t => {
 	const audio = {type: 'audio', data: 'AA==', mimeType: 'audio/wav'};
 	const uris = (id: string): unknown[] => {
-		const {on} = received('2024-11-05', 'tools/call', {content: blocks(2, audio)}, id);
-		return listOf(objectOf(on?.result).content).map(block => objectOf(objectOf(block).resource).uri);
+		const {forwarded} = received('2024-11-05', 'tools/call', {content: blocks(2, audio)}, id);
+		return listOf(objectOf(forwarded?.result).content).map(block => objectOf(objectOf(block).resource).uri);
 	};
 	const short = 'é'.repeat(64);
 	t.deepEqual(

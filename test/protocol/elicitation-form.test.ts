@@ -8,7 +8,7 @@ const form = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
 	...more,
 });
 
-test('a form that was there before stays the very object, and so do its answers', t => {
+test('returns a form that older clients support as the same object, without a response reader', t => {
 	const schema = form({a: {type: 'string', enum: ['x']}, b: {type: 'boolean'}, odd: true});
 	const older = downgradeForm(schema);
 	t.is(older.schema, schema);
@@ -16,25 +16,23 @@ test('a form that was there before stays the very object, and so do its answers'
 	t.false(older.hasLostLimits);
 });
 
-test('a schema without properties stays as it is', t => {
+test('returns a schema without properties unchanged', t => {
 	for (const schema of [{}, {properties: 5}, {type: 'object'}]) t.is(downgradeForm(schema).schema, schema);
 });
 
-test('options with titles become values with names', t => {
+test('converts options with titles to enum and enumNames', t => {
 	const oneOf = [{const: 'r', title: 'Red'}, {const: 'g'}];
-	const {
-		schema,
-		readResponse: answer,
-		hasLostLimits,
-	} = downgradeForm(form({c: {type: 'string', title: 'C', oneOf, default: 'r'}}));
+	const {schema, readResponse, hasLostLimits} = downgradeForm(
+		form({c: {type: 'string', title: 'C', oneOf, default: 'r'}}),
+	);
 	t.deepEqual(schema.properties, {
 		c: {type: 'string', title: 'C', default: 'r', enum: ['r', 'g'], enumNames: ['Red', 'g']},
 	});
-	t.is(answer, undefined);
+	t.is(readResponse, undefined);
 	t.false(hasLostLimits);
 });
 
-test('a choice of several becomes a box for each option, ticked where it was the default', t => {
+test('converts a multi-select field to one checkbox per option, ticked if it was a default', t => {
 	const field = {
 		type: 'array',
 		title: 'Colours',
@@ -59,20 +57,20 @@ test('a choice of several becomes a box for each option, ticked where it was the
 });
 
 for (const member of ['anyOf', 'oneOf'])
-	test(`options of several may have titles, in ${member}`, t => {
+	test(`keeps the titles of multi-select options in ${member}`, t => {
 		const items = {[member]: [{const: 'r', title: 'Red'}, {const: 'g'}]};
 		const {schema} = downgradeForm(form({c: {type: 'array', items}}));
 		t.like(schema.properties, {'c[r]': {title: 'c: Red'}, 'c[g]': {title: 'c: g'}});
 		t.false('required' in schema);
 	});
 
-test('what was ticked becomes a list in the order of the options, and the rest stays', t => {
+test('converts ticked checkboxes to a list in the order of the options, and keeps other members', t => {
 	const fields = {
 		c: {type: 'array', items: {enum: ['r', 'g', 'b']}},
 		d: {type: 'array', items: {enum: ['x']}},
 	};
-	const {readResponse: answer} = downgradeForm(form({...fields, n: {type: 'number'}}));
-	t.deepEqual(answer?.({n: 1, 'c[b]': true, 'c[r]': true, 'c[g]': 'yes', other: 2}), {
+	const {readResponse} = downgradeForm(form({...fields, n: {type: 'number'}}));
+	t.deepEqual(readResponse?.({n: 1, 'c[b]': true, 'c[r]': true, 'c[g]': 'yes', other: 2}), {
 		n: 1,
 		other: 2,
 		c: ['r', 'b'],
@@ -80,13 +78,13 @@ test('what was ticked becomes a list in the order of the options, and the rest s
 	});
 });
 
-test('a choice among nothing is a list of nothing', t => {
-	const {schema, readResponse: answer} = downgradeForm(form({c: {type: 'array'}}));
+test('converts a multi-select field without options to an empty list', t => {
+	const {schema, readResponse} = downgradeForm(form({c: {type: 'array'}}));
 	t.deepEqual(schema.properties, {});
-	t.deepEqual(answer?.({}), {c: []});
+	t.deepEqual(readResponse?.({}), {c: []});
 });
 
-test('a field called __proto__ is a field', t => {
+test('keeps a field named __proto__', t => {
 	const properties = JSON.parse(
 		'{"__proto__":{"type":"string"},"c":{"type":"array","items":{"enum":["r"]}}}',
 	);

@@ -6,14 +6,14 @@ import {validators} from '../helpers/validity/validators.js';
 import {type Pair, type Setting, shakeHands, versioned} from '../helpers/version-stages.js';
 import {handshakeCases} from './golden-handshake.js';
 import {httpCases} from './golden-http.js';
-import {modernCases} from './golden-stateless.js';
+import {statelessCases} from './golden-stateless.js';
 
 type Json = {readonly [key: string]: unknown};
 
-/** Cases that take more than one message to get to. */
-const special = {...handshakeCases, ...modernCases, ...httpCases};
+/** Cases that need more than one message. */
+const special = {...handshakeCases, ...statelessCases, ...httpCases};
 
-/** Names that bridge makes up are others each time. */
+/** Replaces generated names, which differ in each run. */
 const named = (value: unknown): unknown =>
 	JSON.parse(
 		JSON.stringify(value)
@@ -21,29 +21,29 @@ const named = (value: unknown): unknown =>
 			.replaceAll(/"bridge\.v1\.[^"]*"/g, '"STATE"'),
 	);
 
-const isAnswer = (message: Json): boolean => !('method' in message);
+const isResponse = (message: Json): boolean => !('method' in message);
 
-/** What the case says of the two, and what is the same for all that say nothing. */
+/** The versions and capabilities of both sides in a case. */
 function settingOf(each: Case): Setting {
 	const {direction, from, to, state = {}} = each;
 	const [client, server] = direction === 'client->server' ? [from, to] : [to, from];
-	const spoken = (version: string): string => (isMcpVersion(version) ? version : '2026-01-01');
+	const supported = (version: string): string => (isMcpVersion(version) ? version : '2026-01-01');
 	return {
-		client: spoken(client),
-		server: spoken(server),
+		client: supported(client),
+		server: supported(server),
 		...(state.clientCapabilities === undefined ? {} : {clientCapabilities: state.clientCapabilities as Json}),
 		...(state.capabilities === undefined ? {} : {serverCapabilities: state.capabilities as Json}),
 	};
 }
 
-/** An answer needs a question, and so does progress: the other side asks it first. */
-function askFirst(each: Case, receiver: Pair['client']): void {
+/** Sends the requests that the responses and progress notifications of a case belong to. */
+function sendRequests(each: Case, receiver: Pair['client']): void {
 	const messages = (Array.isArray(each.before) ? each.before : [each.before]) as Json[];
 	for (const {params} of messages.filter(({method}) => method === 'notifications/progress')) {
 		const {progressToken} = params as Json;
-		receiver.send({id: 'asked', method: 'tools/call', params: {name: 'x', _meta: {progressToken}}});
+		receiver.send({id: 'call', method: 'tools/call', params: {name: 'x', _meta: {progressToken}}});
 	}
-	for (const {id} of messages.filter(message => isAnswer(message) && 'id' in message)) {
+	for (const {id} of messages.filter(message => isResponse(message) && 'id' in message)) {
 		const method = each.methods?.[String(id)] ?? each.method ?? 'ping';
 		receiver.send({id, method, params: {name: 'x'}});
 	}
@@ -55,14 +55,14 @@ async function play(t: ExecutionContext, each: Case): Promise<void> {
 	const isUp = each.direction === 'client->server';
 	const [sender, receiver] = isUp ? [pair.client, pair.upstream] : [pair.upstream, pair.client];
 	shakeHands(pair, setting);
-	askFirst(each, receiver);
-	const hearer = each.afterTo === 'sender' ? sender : receiver;
-	const before = hearer.received.length;
+	sendRequests(each, receiver);
+	const target = each.afterTo === 'sender' ? sender : receiver;
+	const before = target.received.length;
 	sender.sendText(JSON.stringify(each.before));
 	const expected = each.after === null ? [] : each.afterSequence ? (each.after as unknown[]) : [each.after];
-	await (expected.length > 0 ? until(() => hearer.received.length >= before + expected.length) : settled());
-	const heard = hearer.received.slice(before);
-	t.deepEqual(named(heard), named(expected));
+	await (expected.length > 0 ? until(() => target.received.length >= before + expected.length) : settled());
+	const received = target.received.slice(before);
+	t.deepEqual(named(received), named(expected));
 }
 
 for (const each of cases)
@@ -81,7 +81,7 @@ for (const validator of validators)
 			t.deepEqual(violationsIn(each, validator), []);
 		});
 
-test('all cases are there', t => {
+test('contains all cases', t => {
 	t.is(cases.length, 76);
 	t.deepEqual(
 		Object.keys(special).filter(name => !cases.some(each => each.name === name)),

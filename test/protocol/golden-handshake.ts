@@ -4,10 +4,19 @@ import {ProgressTokens} from '../../lib/upstream/share/progress-tokens.js';
 import {until} from '../helpers/pipeline.js';
 import type {Case} from '../helpers/translation-cases.js';
 import {lastOf, versioned} from '../helpers/version-stages.js';
-import {before, firstWord, inHandshake, type Json, type Play, ready, say, since} from './golden-play.js';
+import {
+	before,
+	firstMessage,
+	inHandshake,
+	type Json,
+	type Play,
+	ready,
+	sendJson,
+	since,
+} from './golden-play.js';
 
-/** The server answers `initialize`. */
-const firstAnswer: Play = each => {
+/** Sends the server's response to `initialize`. */
+const initializeResponse: Play = each => {
 	const pair = versioned();
 	const {id} = before(each);
 	pair.client.send({
@@ -15,10 +24,10 @@ const firstAnswer: Play = each => {
 		method: 'initialize',
 		params: {protocolVersion: each.to, capabilities: {}, clientInfo: {}},
 	});
-	return since(pair.client, () => say(pair.upstream, each.before))[0];
+	return since(pair.client, () => sendJson(pair.upstream, each.before))[0];
 };
 
-/** The translator alone, where no stage of this program would install one. */
+/** Runs the translator alone, for cases in which no stage would install one. */
 const translatorAlone =
 	(options: {isShared?: boolean} = {}): Play =>
 	each => {
@@ -45,7 +54,7 @@ async function pollTask(each: Case): Promise<unknown> {
 	const tool = {name: 'long_job', inputSchema: {type: 'object'}, execution: {taskSupport: 'required'}};
 	pair.upstream.send({id: 1, result: {tools: [tool]}});
 	const {length} = pair.upstream.received;
-	say(pair.client, each.before);
+	sendJson(pair.client, each.before);
 	pair.upstream.send({id: 52, result: {task: {taskId: 'T1', status: 'working', pollInterval: 1}}});
 	await until(() => lastOf(pair.upstream).method === 'tasks/get');
 	pair.upstream.send({id: lastOf(pair.upstream).id, result: {taskId: 'T1', status: 'completed'}});
@@ -56,47 +65,47 @@ async function pollTask(each: Case): Promise<unknown> {
 export const handshakeCases: {readonly [name: string]: Play} = {
 	'batch-in-other-version-refused': each => {
 		const pair = ready({client: each.from, server: each.to});
-		return since(pair.client, () => say(pair.client, each.before))[0];
+		return since(pair.client, () => sendJson(pair.client, each.before))[0];
 	},
 	'batch-join-to-client': each => {
 		const pair = ready({client: each.to, server: each.from});
-		const questions = Object.entries(each.methods ?? {}).map(([id, method]) => ({
+		const requests = Object.entries(each.methods ?? {}).map(([id, method]) => ({
 			jsonrpc: '2.0',
 			id: Number(id),
 			method,
 		}));
-		say(pair.client, questions);
+		sendJson(pair.client, requests);
 		return since(pair.client, () => {
-			for (const answer of each.before as unknown[]) say(pair.upstream, answer);
+			for (const response of each.before as unknown[]) sendJson(pair.upstream, response);
 		})[0];
 	},
-	'batch-with-initialize-refused': firstWord(),
+	'batch-with-initialize-refused': firstMessage(),
 	'cancelled-request-id-mapped': each => {
 		const pair = ready({client: each.from, server: each.to});
-		// Two spellings of one number cannot both be told to a server.
+		// A server cannot distinguish two notations of one number, so the second id is replaced.
 		pair.client.sendText('{"jsonrpc":"2.0","id":5.0,"method":"tools/list"}');
 		const [renamed] = since(pair.upstream, () => pair.client.send({id: 5, method: 'tools/list'})) as Json[];
-		const [cancelled] = since(pair.upstream, () => say(pair.client, each.before));
+		const [cancelled] = since(pair.upstream, () => sendJson(pair.client, each.before));
 		return JSON.parse(JSON.stringify(cancelled).replace(String(renamed?.id), 'c1-5'));
 	},
 	'completion-method-not-found-to-empty': each => {
 		const pair = ready({client: each.to, server: each.from, serverCapabilities: {prompts: {}}});
 		pair.client.send({id: 20, method: 'completion/complete', params: {}});
-		return since(pair.client, () => say(pair.upstream, each.before))[0];
+		return since(pair.client, () => sendJson(pair.upstream, each.before))[0];
 	},
 	'elicitation-shared-upstream-cancelled': translatorAlone({isShared: true}),
-	'init-client-asks-modern-version': firstWord(),
-	'init-client-missing-version': firstWord(),
-	'init-request-target-version': firstWord({targetVersion: '2024-11-05'}),
-	'init-response-client-version': firstAnswer,
-	'init-response-completions-synthesized': firstAnswer,
-	'init-response-extra-fields-pass': firstAnswer,
-	'init-response-missing-version': firstAnswer,
-	'init-response-unsupported-version': firstAnswer,
+	'init-client-asks-modern-version': firstMessage(),
+	'init-client-missing-version': firstMessage(),
+	'init-request-target-version': firstMessage({targetVersion: '2024-11-05'}),
+	'init-response-client-version': initializeResponse,
+	'init-response-completions-synthesized': initializeResponse,
+	'init-response-extra-fields-pass': initializeResponse,
+	'init-response-missing-version': initializeResponse,
+	'init-response-unsupported-version': initializeResponse,
 	'initialized-notification-pass': inHandshake,
 	'progress-token-restored': each => {
 		const tokens = new ProgressTokens<string>();
-		for (let others = 0; others < 7; others++) tokens.register('somebody', 0);
+		for (let others = 0; others < 7; others++) tokens.register('other', 0);
 		const {params, ...rest} = before(each);
 		const {progressToken, ...others} = params as Json;
 		return {...rest, params: {progressToken: tokens.ownerOf(progressToken)?.token, ...others}};

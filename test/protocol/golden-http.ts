@@ -21,30 +21,33 @@ type Http = {
 	readonly body: unknown;
 };
 
-/** A message of a client in a session of its own, to a server that has given another id to its session. */
+/** Sends a client message in a session of its own, whose id differs from that of the upstream session. */
 const httpHop: Play = each => {
 	const {http} = each.before as {http: Http};
 	const session = new Negotiation({upstream: 'server'});
 	const [client, server] = [memoryEndpoint('client'), memoryEndpoint('server')];
-	const heard: Envelope[] = [];
+	const forwarded: Envelope[] = [];
 	const stages = [
 		normalizeHeaders(headersFor({negotiation: session})),
 		injectSession({upstream: 'server', log: quiet, nextRequestId: () => session.nextRequestId()}),
 	];
-	const greeted = http.headers['mcp-session-id'] === undefined ? {} : {headers: {'mcp-session-id': 'up-9'}};
-	const outgoing = {next: (one: Envelope) => void heard.push(one), error: () => {}, complete: () => {}};
-	const answers = new Subject<Envelope>();
-	connect(client, stages, {...server, incoming: answers, outgoing});
+	const sessionHeaders =
+		http.headers['mcp-session-id'] === undefined ? {} : {headers: {'mcp-session-id': 'up-9'}};
+	const outgoing = {next: (one: Envelope) => void forwarded.push(one), error: () => {}, complete: () => {}};
+	const responses = new Subject<Envelope>();
+	connect(client, stages, {...server, incoming: responses, outgoing});
 	client.sendText('{"jsonrpc":"2.0","id":0,"method":"initialize"}');
-	answers.next(Envelope.fromText('{"jsonrpc":"2.0","id":0,"result":{}}', {...bridgeOrigin, ...greeted}));
+	responses.next(
+		Envelope.fromText('{"jsonrpc":"2.0","id":0,"result":{}}', {...bridgeOrigin, ...sessionHeaders}),
+	);
 	session.setUpstreamVersion(each.to as HandshakeVersion);
 	client.sendText(JSON.stringify(http.body));
-	const [, sent] = heard;
+	const [, sent] = forwarded;
 	const kept = Object.entries(sent?.headers ?? {}).filter(([name]) => name in http.headers);
 	return {http: {...http, headers: Object.fromEntries(kept), body: sent?.body}};
 };
 
-/** Does something with a gateway that runs as a program, and with the upstream behind it. */
+/** Runs an action with a gateway process and its upstream. */
 async function throughGateway<T>(
 	act: (gateway: RunningGateway, upstream: Upstream) => Promise<T>,
 ): Promise<T> {
@@ -58,19 +61,21 @@ async function throughGateway<T>(
 	}
 }
 
-const httpRefused: Play = each =>
+const httpRejected: Play = each =>
 	throughGateway(async gateway => {
 		const {http} = each.before as {http: Http};
 		const session = await gateway.open('server');
 		const headers = {...http.headers, ...session.headers};
-		const {status, headers: got, text} = await gateway.post('server', http.body as Message, headers);
-		return {http: {status, headers: {'content-type': got.get('content-type')}, body: JSON.parse(text)}};
+		const {status, headers: replyHeaders, text} = await gateway.post('server', http.body as Message, headers);
+		return {
+			http: {status, headers: {'content-type': replyHeaders.get('content-type')}, body: JSON.parse(text)},
+		};
 	});
 
 const priming: Play = each =>
 	throughGateway(async (gateway, upstream) => {
 		const {sse} = each.before as {sse: ReadonlyArray<{id: string; retry?: number; data: unknown}>};
-		const [answer] = sse.flatMap(({data}) => (data === '' ? [] : [data as Message]));
+		const [response] = sse.flatMap(({data}) => (data === '' ? [] : [data as Message]));
 		upstream.version = each.from;
 		upstream.mood = met => {
 			const lines = sse.map(({id, retry, data}) => [
@@ -78,24 +83,24 @@ const priming: Play = each =>
 				...(retry === undefined ? [] : [`retry: ${retry}`]),
 				`data: ${data === '' ? '' : JSON.stringify(data)}`,
 			]);
-			const isAsked = met.message.method === each.method;
-			if (isAsked) stream(met, ...lines.map(event => `${event.join('\n')}\n\n`)).end();
-			return isAsked;
+			const isMatch = met.message.method === each.method;
+			if (isMatch) stream(met, ...lines.map(event => `${event.join('\n')}\n\n`)).end();
+			return isMatch;
 		};
 		const params = {...opening, protocolVersion: each.to};
 		const opened = await gateway.post('server', {id: 0, method: 'initialize', params});
 		const headers = {'mcp-session-id': opened.headers.get('mcp-session-id') ?? ''};
 		await gateway.post('server', {method: 'notifications/initialized'}, headers);
-		const asking = {id: answer?.id, method: each.method ?? ''};
-		const {text} = await gateway.post('server', asking, {...headers, accept: 'text/event-stream'});
+		const request = {id: response?.id, method: each.method ?? ''};
+		const {text} = await gateway.post('server', request, {...headers, accept: 'text/event-stream'});
 		const events = text.split('\n\n').filter(event => event !== '');
 		const dataOf = (event: string): unknown => JSON.parse(/^data: ?(.+)$/m.exec(event)?.[1] ?? '""');
 		return {sse: events.map((event, at) => ({id: `down_${at + 1}`, data: dataOf(event)}))};
 	});
 
-/** Cases that are about what HTTP has around messages. */
+/** Cases about the HTTP parts of messages. */
 export const httpCases: {readonly [name: string]: Play} = {
-	'http-unsupported-version-header': httpRefused,
+	'http-unsupported-version-header': httpRejected,
 	'http-version-header-for-2025-03-26': httpHop,
 	'http-version-header-rewritten': httpHop,
 	'sse-priming-only-for-2025-11-25': priming,

@@ -1,23 +1,23 @@
 import test from 'ava';
 import {Negotiation} from '../../lib/protocol/negotiation.js';
 
-test('whoever waits for the handshake is told once, when it is complete', t => {
-	const session = new Negotiation({upstream: 'files'});
+test('calls each waiting callback once, when the handshake is complete', t => {
+	const negotiation = new Negotiation({upstream: 'files'});
 	const seen: string[] = [];
-	session.whenReady(() => seen.push(`first ${session.isReady}`));
-	session.whenReady(() => seen.push('second'));
+	negotiation.whenReady(() => seen.push(`first ${negotiation.isReady}`));
+	negotiation.whenReady(() => seen.push('second'));
 	t.deepEqual(seen, []);
-	session.completeHandshake(false);
-	session.completeHandshake(true);
+	negotiation.completeHandshake(false);
+	negotiation.completeHandshake(true);
 	t.deepEqual(seen, ['first true', 'second']);
 });
 
-test('whoever comes later need not wait', t => {
-	const session = new Negotiation({upstream: 'files'});
-	session.completeHandshake(true);
-	let isTold = false;
-	session.whenReady(() => {
-		isTold = true;
+test('calls a callback immediately after the handshake', t => {
+	const negotiation = new Negotiation({upstream: 'files'});
+	negotiation.completeHandshake(true);
+	let isCalled = false;
+	negotiation.whenReady(() => {
+		isCalled = true;
 	});
-	t.true(isTold);
+	t.true(isCalled);
 });

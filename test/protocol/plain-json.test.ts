@@ -11,18 +11,21 @@ const isPlain = (value: unknown): boolean => {
 	return value !== null && Object.values(value).every(isPlain);
 };
 
-test('what is left of any value fits, and with what was taken out it is whole again', t => {
+test('strips any object to plain JSON that can be restored', t => {
 	const property = fc.property(json.object, value => {
 		const removed = new Map<string, unknown>();
-		const fit = stripUnsupported(value, '', removed);
-		t.true(isPlain(fit));
-		const back = restoreOriginals(removed.size > 0 ? withOriginals(fit, removed) : fit, () => true);
-		t.deepEqual(back, value);
+		const stripped = stripUnsupported(value, '', removed);
+		t.true(isPlain(stripped));
+		const restored = restoreOriginals(
+			removed.size > 0 ? withOriginals(stripped, removed) : stripped,
+			() => true,
+		);
+		t.deepEqual(restored, value);
 	});
 	fc.assert(property);
 });
 
-test('a value that fits is the very same', t => {
+test('returns an object that is plain already unchanged', t => {
 	const property = fc.property(plainJson.object, value => {
 		const removed = new Map<string, unknown>();
 		t.is(stripUnsupported(value, '', removed), value);
@@ -31,7 +34,7 @@ test('a value that fits is the very same', t => {
 	fc.assert(property);
 });
 
-test('a member called __proto__ is a member like any other', t => {
+test('handles a member named __proto__ like any other', t => {
 	const value = JSON.parse('{"__proto__":{"a":null,"b":1}}');
 	const removed = new Map<string, unknown>();
 	t.is(JSON.stringify(stripUnsupported(value, '', removed)), '{"__proto__":{"b":1}}');
@@ -43,7 +46,7 @@ const KIB = 1024;
 const nulls = (count: number): JsonObject =>
 	Object.fromEntries(Array.from({length: count}, (_, at) => [`x${at}`, null]));
 
-test('stops noting what it takes out once the places are longer than a message carries [SEC-D11]', t => {
+test('stops recording removed values once their pointers exceed the limit for originals [SEC-D11]', t => {
 	const long = new Map<string, unknown>();
 	t.deepEqual(stripUnsupported({['k'.repeat(30 * KIB)]: nulls(10_000), a: 1}, '', long), {
 		['k'.repeat(30 * KIB)]: {},
@@ -60,14 +63,14 @@ test('stops noting what it takes out once the places are longer than a message c
 	}
 });
 
-test('does not note values removed within a list that is noted whole', t => {
+test('does not record values removed within a list that is recorded as a whole', t => {
 	const removed = new Map<string, unknown>();
 	const list = [{a: null}, [null, 1], null];
 	t.deepEqual(stripUnsupported({list}, '', removed), {list: [{}, [1]]});
 	t.deepEqual([...removed], [['/list', list]]);
 });
 
-test('finds null and fractions in a value of any depth', t => {
+test('finds null and fractions at any depth', t => {
 	for (const value of [null, 0.5, [1, [null]], {a: {b: [{c: 1.5}]}}]) t.true(hasUnsupported(value));
 	for (const value of [1, 'null', true, [], {}, {a: [{b: 2}]}]) t.false(hasUnsupported(value));
 });

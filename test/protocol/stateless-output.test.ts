@@ -1,21 +1,21 @@
 import test from 'ava';
 import {needsWrapper, toHandshakeTools, wrapOutput} from '../../lib/protocol/stateless-output.js';
 
-test('output is wrapped where its schema is there and is no object', t => {
+test('wraps output whose schema is not for an object', t => {
 	t.false(needsWrapper({}));
 	t.false(needsWrapper({outputSchema: {type: 'object'}}));
 	for (const outputSchema of [{}, {type: 'array'}, {type: ['object', 'null']}, true])
 		t.true(needsWrapper({outputSchema}));
 });
 
-test('a list of tools that handshake clients take stays the very object', t => {
+test('returns tools that handshake clients accept as the same object', t => {
 	const result = {tools: [{name: 'x', inputSchema: {type: 'object', properties: {a: {}}}}, 5]};
 	t.is(toHandshakeTools(result), result);
 	const odd = {tools: 'none'};
 	t.is(toHandshakeTools(odd), odd);
 });
 
-test('references in lists move with the schema, and what only looks like one does not', t => {
+test('moves references in lists with the schema, but not values that only look like references', t => {
 	const schema = {type: 'array', prefixItems: [{$ref: '#/$defs/a'}, {$ref: '#anchor'}, {$ref: 5}, 7]};
 	const [tool] = toHandshakeTools({tools: [{outputSchema: schema}]}).tools as [{outputSchema: unknown}];
 	t.deepEqual(tool.outputSchema, {
@@ -30,7 +30,7 @@ test('references in lists move with the schema, and what only looks like one doe
 	});
 });
 
-test('output that is wrapped stands as text, unless there is some', t => {
+test('repeats wrapped output as text, unless the result has text', t => {
 	t.deepEqual(wrapOutput({structuredContent: [1]}, false), {
 		content: [{type: 'text', text: '[1]'}],
 		structuredContent: {result: [1]},

@@ -5,7 +5,7 @@ import {type JsonObject, objectOf} from '../../lib/util/json.js';
 import {envelope, lastOf, versioned} from '../helpers/version-stages.js';
 import {ready} from '../operators/stateless-support.js';
 
-/** What a strict translation to a client of this version, or to such a server, makes of something. */
+/** The value after strict translation to a client, or to a server, of this version. */
 function strictly(
 	to: HandshakeVersion,
 	kind: MessageKind,
@@ -29,7 +29,7 @@ function strictly(
 const input = {inputSchema: {type: 'object'}};
 const newer = {title: 'T', icons: [], _meta: {}};
 
-test('a tool loses what each version before did not have', t => {
+test('removes the members of a tool that older versions do not have', t => {
 	const tool = {
 		name: 'x',
 		...input,
@@ -38,23 +38,23 @@ test('a tool loses what each version before did not have', t => {
 		execution: {},
 		annotations: {readOnlyHint: true},
 	};
-	const seenBy = (to: HandshakeVersion): unknown =>
+	const receivedBy = (to: HandshakeVersion): unknown =>
 		strictly(to, 'result', 'tools/list', {tools: [tool, 5]}).tools;
 	const {icons: _icons, execution: _execution, ...before2025Nov} = tool;
-	t.deepEqual(seenBy('2025-06-18'), [before2025Nov, 5]);
-	t.deepEqual(seenBy('2025-03-26'), [
+	t.deepEqual(receivedBy('2025-06-18'), [before2025Nov, 5]);
+	t.deepEqual(receivedBy('2025-03-26'), [
 		{name: 'x', ...input, annotations: {readOnlyHint: true, title: 'T'}},
 		5,
 	]);
-	t.deepEqual(seenBy('2024-11-05'), [{name: 'x', ...input}, 5]);
+	t.deepEqual(receivedBy('2024-11-05'), [{name: 'x', ...input}, 5]);
 });
 
-test('structured output goes with its schema, and stands as text', t => {
+test('removes structured output with its schema, and sends it as text', t => {
 	const result = strictly('2025-03-26', 'result', 'tools/call', {content: [], structuredContent: {a: 1}});
 	t.deepEqual(result, {content: [{type: 'text', text: '{"a":1}'}]});
 });
 
-test('content loses its meta and new annotations', t => {
+test('removes _meta and new annotations from content', t => {
 	const block = {
 		type: 'text',
 		text: 'a',
@@ -73,7 +73,7 @@ test('content loses its meta and new annotations', t => {
 	]);
 });
 
-test('resources, templates and their contents lose what is new', t => {
+test('removes new members from resources, templates and resource contents', t => {
 	const annotations = {lastModified: '2025-01-01T00:00:00Z'};
 	const item = {uri: 'a:', ...newer, annotations};
 	for (const [method, member] of [
@@ -89,7 +89,7 @@ test('resources, templates and their contents lose what is new', t => {
 	);
 });
 
-test('prompts lose titles, also those of their arguments', t => {
+test('removes titles from prompts and their arguments', t => {
 	const prompts = [{name: 'p', ...newer, arguments: [{name: 'a', title: 'A'}]}, {name: 'q'}];
 	t.deepEqual(strictly('2024-11-05', 'result', 'prompts/list', {prompts}).prompts, [
 		{name: 'p', arguments: [{name: 'a'}]},
@@ -97,18 +97,18 @@ test('prompts lose titles, also those of their arguments', t => {
 	]);
 });
 
-test('both sides lose what is new in who they are', t => {
-	const who = {name: 'n', version: '1', title: 'T', icons: [], websiteUrl: 'w', description: 'd'};
+test('removes new members from clientInfo and serverInfo', t => {
+	const info = {name: 'n', version: '1', title: 'T', icons: [], websiteUrl: 'w', description: 'd'};
 	const older = {name: 'n', version: '1'};
-	t.deepEqual(strictly('2025-03-26', 'result', 'initialize', {serverInfo: who}).serverInfo, older);
-	t.deepEqual(strictly('2025-03-26', 'request', 'initialize', {clientInfo: who}).clientInfo, older);
-	t.deepEqual(strictly('2025-06-18', 'request', 'initialize', {clientInfo: who}).clientInfo, {
+	t.deepEqual(strictly('2025-03-26', 'result', 'initialize', {serverInfo: info}).serverInfo, older);
+	t.deepEqual(strictly('2025-03-26', 'request', 'initialize', {clientInfo: info}).clientInfo, older);
+	t.deepEqual(strictly('2025-06-18', 'request', 'initialize', {clientInfo: info}).clientInfo, {
 		...older,
 		title: 'T',
 	});
 });
 
-test('a completion loses its context and the title of what it is for', t => {
+test('removes the context of a completion and the title of its reference', t => {
 	const params = {ref: {type: 'ref/prompt', name: 'p', title: 'P'}, argument: {}, context: {}};
 	t.deepEqual(strictly('2025-03-26', 'request', 'completion/complete', params), {
 		ref: {type: 'ref/prompt', name: 'p'},
@@ -116,13 +116,13 @@ test('a completion loses its context and the title of what it is for', t => {
 	});
 });
 
-test('progress loses its message only for the first version', t => {
+test('removes the message of progress only for 2024-11-05', t => {
 	const params = {progress: 1, message: 'm'};
 	t.deepEqual(strictly('2024-11-05', 'notification', 'notifications/progress', params), {progress: 1});
 	t.is(strictly('2025-03-26', 'notification', 'notifications/progress', params), params);
 });
 
-test('what is already as old as the receiver stays the very object', t => {
+test('returns a value without new members as the same object', t => {
 	for (const [method, value] of [
 		['tools/list', {tools: [{name: 'x', ...input}]}],
 		['resources/list', {resources: [{uri: 'a:'}]}],
@@ -132,32 +132,32 @@ test('what is already as old as the receiver stays the very object', t => {
 		t.is<JsonObject, JsonObject>(strictly('2024-11-05', 'result', method, value), value);
 });
 
-test('resources within content lose their meta', t => {
+test('removes _meta from embedded resources', t => {
 	const block = {type: 'resource', resource: {uri: 'a:', text: '', _meta: {}}};
 	t.deepEqual(strictly('2025-03-26', 'result', 'tools/call', {content: [block]}).content, [
 		{type: 'resource', resource: {uri: 'a:', text: ''}},
 	]);
 });
 
-test('sampling loses the meta of its content, asked and answered', t => {
+test('removes _meta from the content of sampling requests and results', t => {
 	const [block, older] = [
 		{type: 'text', text: 'a', _meta: {}},
 		{type: 'text', text: 'a'},
 	];
 	const messages = [{role: 'user', content: block}];
-	const asked = strictly('2025-03-26', 'request', 'sampling/createMessage', {messages}, {isUp: false});
-	t.deepEqual(asked.messages, [{role: 'user', content: older}]);
-	const answered = strictly(
+	const request = strictly('2025-03-26', 'request', 'sampling/createMessage', {messages}, {isUp: false});
+	t.deepEqual(request.messages, [{role: 'user', content: older}]);
+	const result = strictly(
 		'2025-03-26',
 		'result',
 		'sampling/createMessage',
 		{content: block, role: 'user'},
 		{isUp: true},
 	);
-	t.deepEqual(answered, {content: older, role: 'user'});
+	t.deepEqual(result, {content: older, role: 'user'});
 });
 
-test('roots lose their meta', t => {
+test('removes _meta from roots', t => {
 	const roots = [{uri: 'file:///a', _meta: {}}];
 	const options = {isUp: true};
 	t.deepEqual(strictly('2025-03-26', 'result', 'roots/list', {roots}, options).roots, [{uri: 'file:///a'}]);
@@ -165,35 +165,36 @@ test('roots lose their meta', t => {
 });
 
 for (const from of ['2024-11-05', '2025-06-18'] as const)
-	test(`what a ${from} server ought not to know itself is removed, too`, t => {
+	test(`removes members that a ${from} server should not send`, t => {
 		const tool = {name: 'x', ...input, title: 'T', icons: []};
 		t.deepEqual(strictly('2025-06-18', 'result', 'tools/list', {tools: [tool]}, {from}).tools, [
 			{name: 'x', ...input, title: 'T'},
 		]);
 	});
 
-const tasking = {name: 'x', ...input, icons: [], execution: {taskSupport: 'optional'}};
+const taskTool = {name: 'x', ...input, icons: [], execution: {taskSupport: 'optional'}};
 
 for (const isStrict of [true, false]) {
-	const how = isStrict ? 'removed where' : 'passed on unless';
+	const effect = isStrict ? 'removes' : 'forwards';
+	const mode = isStrict ? 'in strict mode' : 'without strict mode';
 
-	test(`between equal versions what is unknown is ${how} the server is to be strict`, t => {
+	test(`${effect} unknown members between equal versions ${mode}`, t => {
 		const pair = ready({client: '2025-06-18', server: '2025-06-18'}, {isStrict});
 		pair.client.send({id: 1, method: 'tools/list'});
-		pair.upstream.send({id: 1, result: {tools: [tasking]}});
-		const {icons: _icons, execution: _execution, ...older} = tasking;
-		t.deepEqual(objectOf(lastOf(pair.client).result).tools, [isStrict ? older : tasking]);
+		pair.upstream.send({id: 1, result: {tools: [taskTool]}});
+		const {icons: _icons, execution: _execution, ...older} = taskTool;
+		t.deepEqual(objectOf(lastOf(pair.client).result).tools, [isStrict ? older : taskTool]);
 	});
 
-	test(`what 2026-07-28 has removed is removed, also ${isStrict ? 'where' : 'unless'} the server is to be strict [A-D17]`, t => {
+	test(`removes the members that 2026-07-28 dropped ${mode} [A-D17]`, t => {
 		const pair = ready({client: '2026-07-28', server: '2025-11-25'}, {isStrict});
 		pair.client.send({id: 1, method: 'tools/list', params: {_meta: envelope()}});
-		pair.upstream.send({id: 1, result: {tools: [tasking]}});
-		const {execution: _execution, ...modern} = tasking;
-		t.deepEqual(objectOf(lastOf(pair.client).result).tools, [modern]);
+		pair.upstream.send({id: 1, result: {tools: [taskTool]}});
+		const {execution: _execution, ...stateless} = taskTool;
+		t.deepEqual(objectOf(lastOf(pair.client).result).tools, [stateless]);
 	});
 
-	test(`what a server does not know of its client is ${how} it is to be strict`, t => {
+	test(`${effect} client information unknown to the server ${mode}`, t => {
 		const pair = versioned({isStrict, targetVersion: '2024-11-05'});
 		const clientInfo = {name: 'n', version: '1', icons: []};
 		const params = {protocolVersion: '2024-11-05', capabilities: {}, clientInfo};

@@ -11,7 +11,7 @@ const schema = {
 		place: {type: 'object', properties: {zone: marked('Zone')}},
 	},
 };
-const knowing = (): ToolHeaderParameters => {
+const createParameters = (): ToolHeaderParameters => {
 	const parameters = new ToolHeaderParameters();
 	parameters.update([
 		{name: 'deploy', inputSchema: schema},
@@ -20,9 +20,9 @@ const knowing = (): ToolHeaderParameters => {
 	]);
 	return parameters;
 };
-const call = (given: unknown) => ({name: 'deploy', arguments: given});
+const call = (args: unknown) => ({name: 'deploy', arguments: args});
 
-test('arguments that stand in headers are found under properties, and nowhere else [C14]', t => {
+test('finds marked arguments only below properties [C14]', t => {
 	t.deepEqual(
 		headerParametersIn(schema).map(({header, path}) => [header, path.join('.')]),
 		[
@@ -49,14 +49,14 @@ test('arguments that stand in headers are found under properties, and nowhere el
 		t.deepEqual(headerParametersIn(odd), []);
 });
 
-test('a schema that is deep beyond measure is not followed to its end [C14] [A19]', t => {
+test('does not search a schema beyond the depth limit [C14] [A19]', t => {
 	let deep: unknown = {properties: {a: marked('Deep')}};
 	for (let level = 0; level < 900; level++) deep = {properties: {a: deep}};
 	t.deepEqual(headerParametersIn(deep), []);
 });
 
-test('a call has the headers of the arguments that it has [C14]', t => {
-	const parameters = knowing();
+test('returns the headers for the arguments of a call [C14]', t => {
+	const parameters = createParameters();
 	t.deepEqual(parameters.headersOf(call({region: 'eu', count: 3, isDry: false, place: {zone: 'ä'}})), {
 		'mcp-param-region': 'eu',
 		'mcp-param-count': '3',
@@ -68,14 +68,14 @@ test('a call has the headers of the arguments that it has [C14]', t => {
 	t.deepEqual(parameters.headersOf({name: 'constructor', arguments: {}}), {});
 });
 
-test('a header that says something else than the message, or is missing, is told of [C14]', t => {
-	const parameters = knowing();
-	const check = (given: unknown, headers: {[name: string]: string | string[]}) =>
-		parameters.mismatch(call(given), headers);
+test('reports a header that is missing or differs from the message [C14]', t => {
+	const parameters = createParameters();
+	const check = (args: unknown, headers: {[name: string]: string | string[]}) =>
+		parameters.mismatch(call(args), headers);
 	t.is(check({region: 'eu'}, {'mcp-param-region': 'eu', 'mcp-param-unknown': 'x'}), undefined);
 	t.is(check({region: 'ä'}, {'mcp-param-region': '=?base64?w6Q=?='}), undefined);
 	t.is(check({count: 42}, {'mcp-param-count': '42.0'}), undefined, 'numbers are compared as numbers');
-	t.is(check({region: null}, {'mcp-param-region': 'eu'}), undefined, 'what is not there has no header');
+	t.is(check({region: null}, {'mcp-param-region': 'eu'}), undefined, 'an absent argument has no header');
 	t.like(check({region: 'eu'}, {'mcp-param-region': 'us'}), {actual: 'us', expected: 'eu'});
 	t.like(check({region: 'eu'}, {}), {header: 'Mcp-Param-region', actual: undefined});
 	t.like(check({region: '42'}, {'mcp-param-region': '42.0'}), {expected: '42'});
@@ -83,8 +83,8 @@ test('a header that says something else than the message, or is missing, is told
 	t.truthy(check({place: {zone: 'a'}}, {'mcp-param-zone': 'b'}));
 });
 
-test('a tool that has no such arguments any more is forgotten [C14]', t => {
-	const parameters = knowing();
+test('removes a tool that no longer has such arguments [C14]', t => {
+	const parameters = createParameters();
 	parameters.update([{name: 'deploy', inputSchema: {type: 'object'}}]);
 	t.false(parameters.hasAny);
 	t.is(parameters.mismatch(call({region: 'eu'}), {}), undefined);

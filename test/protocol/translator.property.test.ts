@@ -13,7 +13,7 @@ type Pair = {readonly from: HandshakeVersion; readonly to: HandshakeVersion};
 
 const RUNS = 300;
 
-/** What a message of one side becomes for the other. */
+/** The translation of a message from one version to another. */
 function translated(
 	sample: Sample,
 	from: HandshakeVersion,
@@ -24,53 +24,55 @@ function translated(
 	const [client, upstream] = sample.sender === 'client' ? [from, to] : [to, from];
 	const losses: string[] = [];
 	const translator = new Translator({client, upstream, isStrict, onLoss: feature => losses.push(feature)});
-	const outcome = translator.translate(direction, sample.kind, subject(sample), sample.message as Json, 'i');
+	const outcome = translator.translate(direction, sample.kind, methodOf(sample), sample.message as Json, 'i');
 	return {outcome, losses};
 }
 
-/** An error without an id is about nothing. */
-const subject = ({kind, method, message}: Sample): string =>
+/** The method of a message. An error without an id belongs to no request. */
+const methodOf = ({kind, method, message}: Sample): string =>
 	kind === 'error' && !('id' in message) ? '' : method;
 
-/** Errors have a definition of their own only in the version that brought them; to all others they are errors. */
-const answered = ({method, kind, definition}: Sample): SentRequest =>
+/** The request that a response belongs to. Other versions validate a defined error as a plain error. */
+const requestOf = ({method, kind, definition}: Sample): SentRequest =>
 	definition === undefined || kind === 'error' ? {method} : {method, definition};
 
-/** Whether the receiver has a word for the message at all. */
+/** Whether the receiver's version has the message. */
 const isKnown = ({method, kind, sender}: Sample, to: McpVersion): boolean => {
-	const asker: Sender = kind === 'request' || kind === 'notification' ? sender : opposite(sender);
-	const {requests, notifications} = methodsOf(to, asker);
+	const requester: Sender = kind === 'request' || kind === 'notification' ? sender : opposite(sender);
+	const {requests, notifications} = methodsOf(to, requester);
 	return [...requests, ...notifications].includes(method);
 };
 
 const opposite = (side: Sender): Sender => (side === 'client' ? 'server' : 'client');
 
-/** What goes on to the receiver, if anything does, and if the receiver has a word for it. */
-function onward(
+/** The message that is forwarded, if the receiver's version has it. */
+function forwardedMessage(
 	sample: Sample,
 	outcome: TranslatedMessage | undefined,
 	to: HandshakeVersion,
 ): Json | undefined {
-	const isStopped = outcome !== undefined && outcome.forward === undefined;
-	// What the receiver has no word for is ignored or refused by every peer by itself.
-	return isStopped || !isKnown(sample, to) ? undefined : (outcome?.forward ?? (sample.message as Json));
+	const isDropped = outcome !== undefined && outcome.forward === undefined;
+	// Peers ignore or reject messages that their version does not have.
+	return isDropped || !isKnown(sample, to) ? undefined : (outcome?.forward ?? (sample.message as Json));
 }
 
-/** Nobody is answered with a task or with a choice of several who has not asked for one, and older peers cannot. */
-const isUnasked = ({method, kind, definition, message}: Sample): boolean =>
+/**
+ * Whether a result needs a request for a task or for a multi-select field, which older versions do not have.
+ */
+const isUnrequested = ({method, kind, definition, message}: Sample): boolean =>
 	definition === 'CreateTaskResult' ||
 	(method === 'elicitation/create' && kind === 'result' && JSON.stringify(message).includes('['));
 
 function staysValid(sample: Sample, {from, to}: Pair, validator: Validator, isStrict: boolean): void {
-	if (to < '2025-11-25' && isUnasked(sample)) return;
+	if (to < '2025-11-25' && isUnrequested(sample)) return;
 	const {outcome} = translated(sample, from, to, isStrict);
 	if (outcome?.reply)
 		assert.deepEqual(validator.violations(from, outcome.reply, {method: sample.method}), []);
-	const sent = onward(sample, outcome, to);
-	if (sent) assert.deepEqual(validator.violations(to, sent, answered(sample)), [], JSON.stringify(sent));
+	const sent = forwardedMessage(sample, outcome, to);
+	if (sent) assert.deepEqual(validator.violations(to, sent, requestOf(sample)), [], JSON.stringify(sent));
 }
 
-/** Whether all of a value is in another one, which may have more. */
+/** Whether a value is contained in another one, which may have more members. */
 function isIn(value: unknown, other: unknown): boolean {
 	if (Array.isArray(value)) return Array.isArray(other) && value.every((item, at) => isIn(item, other[at]));
 	// The message of an error may have a link added.
@@ -81,17 +83,17 @@ function isIn(value: unknown, other: unknown): boolean {
 	return Object.entries(value).every(([key, item]) => isIn(item, (other as Json)[key]));
 }
 
-/** Questions to a client are put in another form; it is their answers that come back. */
+/** Requests that are not converted back. Only their responses are. */
 const oneWay: readonly string[] = ['elicitation/create', 'sampling/createMessage'];
-/** What is lost, but not from the message. */
+/** Losses that the message preserves. */
 const restored: readonly string[] = ['links to resources', 'lists of content in sampling'];
 
-function comesBack(sample: Sample, {from, to}: Pair): void {
+function roundTrips(sample: Sample, {from, to}: Pair): void {
 	if (oneWay.includes(sample.method) && sample.kind === 'request') return;
-	// What only another bridge would have written is taken for that.
+	// A URI of this scheme counts as written by another bridge.
 	if (from < to && JSON.stringify(sample.message).includes('bridge://content/')) return;
 	const {outcome, losses} = translated(sample, from, to);
-	const sent = onward(sample, outcome, to);
+	const sent = forwardedMessage(sample, outcome, to);
 	if (!sent || losses.some(loss => !restored.includes(loss))) return;
 	const back = translated({...sample, message: sent}, to, from).outcome;
 	const result = (back ? back.forward : sent) ?? {};
@@ -101,13 +103,13 @@ function comesBack(sample: Sample, {from, to}: Pair): void {
 }
 
 const properties: ReadonlyArray<readonly [string, (sample: Sample, pair: Pair) => void]> = [
-	['comes back whole from there, unless that is impossible', comesBack],
+	['is restored by the reverse translation if possible', roundTrips],
 	...validators.flatMap(
 		validator =>
 			[
 				[`is valid there (${validator.name})`, (sample, pair) => staysValid(sample, pair, validator, false)],
 				[
-					`is valid there, in strict mode, too (${validator.name})`,
+					`is valid there in strict mode (${validator.name})`,
 					(sample, pair) => staysValid(sample, pair, validator, true),
 				],
 			] as const satisfies ReadonlyArray<readonly [string, (sample: Sample, pair: Pair) => void]>,

@@ -4,7 +4,7 @@ import {type JsonObject, listOf, objectOf} from '../../lib/util/json.js';
 
 const member = {request: 'params', notification: 'params', result: 'result', error: 'error'} as const;
 
-/** A newer server in front of a client of 2025-06-18 that can do this. */
+/** A translator between a 2025-11-25 server and a 2025-06-18 client with these capabilities. */
 function between(clientCapabilities: JsonObject = {}) {
 	const lost: string[] = [];
 	const onLoss = (feature: string): void => void lost.push(feature);
@@ -31,9 +31,9 @@ function between(clientCapabilities: JsonObject = {}) {
 	return {lost, down, up};
 }
 
-const several = {type: 'object', properties: {c: {type: 'array', items: {enum: ['a', 'b']}}}};
+const multiSelectForm = {type: 'object', properties: {c: {type: 'array', items: {enum: ['a', 'b']}}}};
 
-test('elicitation by URL is asked of a client that has declared it, whatever its version', t => {
+test('forwards elicitation by URL to a client that declared it, whatever its version', t => {
 	const {down, lost} = between({elicitation: {url: {}}});
 	const params = {mode: 'url', url: 'https://a', elicitationId: 'e'};
 	t.is(down('request', 'elicitation/create', params), undefined);
@@ -41,7 +41,7 @@ test('elicitation by URL is asked of a client that has declared it, whatever its
 	t.deepEqual(lost, ['tasks']);
 });
 
-test('elicitation by URL is refused in the name of others', t => {
+test('rejects elicitation by URL for clients that did not declare it', t => {
 	for (const elicitation of [{}, {form: {}}, undefined]) {
 		const {down, lost} = between(elicitation ? {elicitation} : {});
 		t.like(down('request', 'elicitation/create', {mode: 'url'})?.reply, {error: {code: -32602}});
@@ -49,7 +49,7 @@ test('elicitation by URL is refused in the name of others', t => {
 	}
 });
 
-test('a form loses its mode and its task', t => {
+test('removes the mode and the task of a form', t => {
 	const {down} = between({elicitation: {}});
 	const params = {message: 'm', requestedSchema: {type: 'object', properties: {}}};
 	t.is(down('request', 'elicitation/create', params), undefined);
@@ -59,9 +59,9 @@ test('a form loses its mode and its task', t => {
 	);
 });
 
-test('answers to forms are read by the form that they answer, once', t => {
+test('converts the response to a form once, by its request id', t => {
 	const {down, up} = between({elicitation: {}});
-	down('request', 'elicitation/create', {requestedSchema: several}, 's1');
+	down('request', 'elicitation/create', {requestedSchema: multiSelectForm}, 's1');
 	const content = {'c[a]': true};
 	t.is(up('result', 'elicitation/create', {action: 'accept', content}, 's2'), undefined);
 	t.deepEqual(up('result', 'elicitation/create', {action: 'accept', content}, 's1')?.forward?.result, {
@@ -71,70 +71,70 @@ test('answers to forms are read by the form that they answer, once', t => {
 	t.is(up('result', 'elicitation/create', {action: 'accept', content}, 's1'), undefined);
 });
 
-test('a form that was declined is nothing to read', t => {
+test('does not convert the response to a declined form', t => {
 	const {down, up} = between({elicitation: {}});
-	down('request', 'elicitation/create', {requestedSchema: several}, 's');
+	down('request', 'elicitation/create', {requestedSchema: multiSelectForm}, 's');
 	t.is(up('result', 'elicitation/create', {action: 'decline'}, 's'), undefined);
 });
 
-test('of a thousand forms without an answer the oldest is forgotten', t => {
+test('evicts the oldest of more than 1000 forms without a response', t => {
 	const {down, up} = between({elicitation: {}});
 	for (let at = 0; at <= 1000; at++)
-		down('request', 'elicitation/create', {requestedSchema: several}, `s${at}`);
-	const answer = (id: string) => up('result', 'elicitation/create', {action: 'accept', content: {}}, id);
-	t.is(answer('s0'), undefined);
-	t.truthy(answer('s1'));
+		down('request', 'elicitation/create', {requestedSchema: multiSelectForm}, `s${at}`);
+	const respond = (id: string) => up('result', 'elicitation/create', {action: 'accept', content: {}}, id);
+	t.is(respond('s0'), undefined);
+	t.truthy(respond('s1'));
 });
 
-/** A form with one choice of several. */
-const choice = (options: readonly string[], more: JsonObject = {}): JsonObject => ({
+/** A form with one multi-select field. */
+const multiSelect = (options: readonly string[], more: JsonObject = {}): JsonObject => ({
 	requestedSchema: {
 		type: 'object',
 		properties: {c: {type: 'array', items: {enum: options}, ...more}},
 	},
 });
 
-test('evicts the oldest forms once their options have more than 16 MiB [SEC-D5]', t => {
+test('evicts the oldest forms once their options exceed 16 MiB [SEC-D5]', t => {
 	const {down, up} = between({elicitation: {}});
 	const long = 'x'.repeat(500_000);
-	for (let at = 0; at < 20; at++) down('request', 'elicitation/create', choice([long]), `s${at}`);
+	for (let at = 0; at < 20; at++) down('request', 'elicitation/create', multiSelect([long]), `s${at}`);
 	const content = {[`c[${long}]`]: true};
-	const answer = (id: string) => up('result', 'elicitation/create', {action: 'accept', content}, id);
-	t.is(answer('s3'), undefined);
-	t.deepEqual(answer('s4')?.forward?.result, {action: 'accept', content: {c: [long]}});
-	t.truthy(answer('s19'));
+	const respond = (id: string) => up('result', 'elicitation/create', {action: 'accept', content}, id);
+	t.is(respond('s3'), undefined);
+	t.deepEqual(respond('s4')?.forward?.result, {action: 'accept', content: {c: [long]}});
+	t.truthy(respond('s19'));
 });
 
-test('reads answers to forms under ids of any length', t => {
+test('converts responses to forms with ids of any length', t => {
 	const {down, up} = between({elicitation: {}});
 	const [one, other] = ['x'.repeat(10_000), `${'x'.repeat(9999)}y`];
-	down('request', 'elicitation/create', choice(['a']), one);
+	down('request', 'elicitation/create', multiSelect(['a']), one);
 	const content = {'c[a]': true};
 	t.is(up('result', 'elicitation/create', {action: 'accept', content}, other), undefined);
 	t.truthy(up('result', 'elicitation/create', {action: 'accept', content}, one));
 });
 
-test('rejects forms with more boxes, or longer ones, than can be shown [SEC-D11]', t => {
+test('rejects forms with too many or too long checkboxes [SEC-D11]', t => {
 	const {down, lost} = between({elicitation: {}});
 	const options = Array.from({length: 1000}, (_, at) => String(at));
-	const ask = (params: JsonObject) => down('request', 'elicitation/create', params);
-	t.truthy(ask(choice(options))?.forward);
+	const elicit = (params: JsonObject) => down('request', 'elicitation/create', params);
+	t.truthy(elicit(multiSelect(options))?.forward);
 	t.deepEqual(lost, ['limits on choices in forms']);
 	const description = 'x'.repeat(2000);
-	for (const params of [choice([...options, 'more']), choice(options, {description})])
-		t.like(ask(params)?.reply, {error: {code: -32602}});
+	for (const params of [multiSelect([...options, 'more']), multiSelect(options, {description})])
+		t.like(elicit(params)?.reply, {error: {code: -32602}});
 	const fields = Array.from({length: 1001}, (_, at) => [at, {type: 'array'}]);
-	t.truthy(ask({requestedSchema: {properties: Object.fromEntries(fields)}})?.reply);
-	t.is(lost.filter(feature => feature === 'choices of several in forms').length, 3);
+	t.truthy(elicit({requestedSchema: {properties: Object.fromEntries(fields)}})?.reply);
+	t.is(lost.filter(feature => feature === 'multi-select fields in forms').length, 3);
 });
 
-test('sampling with tools is asked of a client that has declared them', t => {
+test('forwards sampling with tools to a client that declared it', t => {
 	const {down} = between({sampling: {tools: {}}});
 	const params = {tools: [], messages: [{role: 'user', content: [{type: 'tool_use'}]}]};
 	t.is(down('request', 'sampling/createMessage', params), undefined);
 });
 
-test('messages of one block stay, lists are split, and calls of tools become text', t => {
+test('splits content lists, converts tool calls to text and keeps messages of one block', t => {
 	const {down, lost} = between({sampling: {}});
 	const plain = {messages: [{role: 'user', content: {type: 'text', text: 'a'}}, 5]};
 	t.is(down('request', 'sampling/createMessage', {messages: plain.messages.slice(0, 1)}), undefined);
@@ -153,7 +153,7 @@ test('messages of one block stay, lists are split, and calls of tools become tex
 	t.deepEqual(lost, ['tools in sampling']);
 });
 
-test('the first of split messages has the members that all had [SEC-D11]', t => {
+test('keeps additional members only in the first of the split messages [SEC-D11]', t => {
 	const {down} = between({sampling: {}});
 	const long = 'x'.repeat(10_000);
 	const content = Array.from({length: 10_000}, () => ({}));
@@ -170,20 +170,20 @@ test('the first of split messages has the members that all had [SEC-D11]', t => 
 	});
 });
 
-test('rejects sampling with more than 10,000 blocks in lists [SEC-D11]', t => {
+test('rejects sampling with more than 10,000 blocks in content lists [SEC-D11]', t => {
 	const {down, lost} = between({sampling: {}});
 	const content = Array.from({length: 5001}, () => ({}));
 	const messages = [
 		{role: 'user', content},
 		{role: 'user', content},
 	];
-	const {reply: back} = down('request', 'sampling/createMessage', {messages}) ?? {};
-	t.like(back, {error: {code: -32602}});
-	t.regex(String(objectOf(back?.error).message), /10002 blocks .* limit is 10000 \(protocol 2025-06-18\)$/);
+	const {reply} = down('request', 'sampling/createMessage', {messages}) ?? {};
+	t.like(reply, {error: {code: -32602}});
+	t.regex(String(objectOf(reply?.error).message), /10002 blocks .* limit is 10000 \(protocol 2025-06-18\)$/);
 	t.deepEqual(lost, ['lists of content in sampling']);
 });
 
-test('an error that asks for a visit names the links in its message, where there are any', t => {
+test('adds the links of a URL elicitation error to its message', t => {
 	const {down} = between();
 	const data = {elicitations: [{url: 'https://a', message: 'm'}, {url: 'https://b'}]};
 	const error = {code: -32042, message: 'Go.'};
@@ -196,7 +196,7 @@ test('an error that asks for a visit names the links in its message, where there
 		t.is(down('error', 'tools/call', other), undefined);
 });
 
-test('a notification of what is given up without saying what is dropped', t => {
+test('drops a cancellation without a request id for an older client', t => {
 	const {down, up} = between();
 	t.deepEqual(down('notification', 'notifications/cancelled', {}), {});
 	t.is(down('notification', 'notifications/cancelled', {requestId: 1}), undefined);

@@ -19,13 +19,13 @@ import {clientInfo, envelope, serverInfo} from '../helpers/version-stages.js';
 
 const META = 'io.modelcontextprotocol/';
 
-test('a request is modern by its method, or by what only modern requests say', t => {
+test('recognizes a stateless request by its method or its _meta', t => {
 	t.true(isStatelessRequest('server/discover', undefined));
 	t.true(isStatelessRequest('tools/list', {_meta: {[`${META}protocolVersion`]: 5}}));
 	t.true(isStatelessRequest('tools/list', {_meta: {[`${META}clientCapabilities`]: undefined}}));
 });
 
-test('a request with anything else is not', t => {
+test('does not classify any other request as stateless', t => {
 	for (const params of [undefined, null, [], 'x', {}, {_meta: null}, {_meta: {progressToken: 1}}])
 		t.false(isStatelessRequest('tools/list', params));
 	t.false(isStatelessRequest(undefined, {}));
@@ -34,7 +34,7 @@ test('a request with anything else is not', t => {
 	);
 });
 
-test('an envelope needs a version that is known, and capabilities', t => {
+test('requires a supported version and capabilities in the envelope', t => {
 	t.is(requestMetaError({_meta: envelope()}), undefined);
 	t.like(requestMetaError({_meta: envelope({}, {[`${META}protocolVersion`]: undefined})}), {code: -32602});
 	t.like(requestMetaError({_meta: {[`${META}protocolVersion`]: '2026-07-28'}}), {code: -32602});
@@ -46,7 +46,7 @@ test('an envelope needs a version that is known, and capabilities', t => {
 	});
 });
 
-test('a caller without a name has one, and one without a level has none', t => {
+test('uses defaults for a missing client name and log level', t => {
 	t.deepEqual(requestMetaOf({_meta: {[`${META}clientInfo`]: 'x', [`${META}logLevel`]: 5}}), {
 		info: {name: 'unknown', version: '0'},
 		capabilities: {},
@@ -59,7 +59,7 @@ test('a caller without a name has one, and one without a level has none', t => {
 	});
 });
 
-test('params with an envelope and without it again are the same', t => {
+test('restores params when the envelope is removed', t => {
 	for (const params of [{}, {a: 1}, {a: 1, _meta: {progressToken: 1}}])
 		t.deepEqual(
 			withoutRequestMeta(withRequestMeta(params, {info: clientInfo, capabilities: {}, logLevel: 'info'})),
@@ -67,18 +67,18 @@ test('params with an envelope and without it again are the same', t => {
 		);
 });
 
-test('params that have no envelope stay the very object', t => {
+test('returns params without an envelope as the same object', t => {
 	for (const params of [{a: 1}, {_meta: {x: 1}}, {_meta: 5}]) t.is(withoutRequestMeta(params), params);
 });
 
-test('an envelope leaves out what modern servers have no word for', t => {
+test('omits capabilities that stateless servers do not have', t => {
 	const capabilities = {tasks: {}, roots: {listChanged: true}, sampling: {}};
 	const params = withRequestMeta({task: {}, a: 1}, {info: clientInfo, capabilities});
 	t.deepEqual(params, {a: 1, _meta: envelope({roots: {}, sampling: {}})});
 	t.like(withRequestMeta({}, {info: clientInfo, capabilities: {roots: 5}}), {_meta: envelope({roots: 5})});
 });
 
-test('capabilities that the modern schema has no type for are kept beside, and come back', t => {
+test('preserves capabilities that the stateless schema has no type for', t => {
 	const capabilities = {experimental: {x: {a: null, b: 0.5, c: [1, null, 'd']}}, sampling: {}};
 	const params = withRequestMeta({a: 1}, {info: clientInfo, capabilities});
 	t.deepEqual(params._meta, {
@@ -93,12 +93,12 @@ test('capabilities that the modern schema has no type for are kept beside, and c
 	t.deepEqual(withoutRequestMeta(params), {a: 1});
 });
 
-test('what another message has lost stays with it when the envelope is taken off', t => {
+test('keeps other originals when the envelope is removed', t => {
 	const kept = {'io.bridge/original': {'/content': []}};
 	t.deepEqual(withoutRequestMeta({_meta: {...envelope(), ...kept}}), {_meta: kept});
 });
 
-test('a caller who does not say who they are has a name and a version all the same', t => {
+test('adds a missing client name and version', t => {
 	t.like(withRequestMeta({}, {info: {}, capabilities: {}}), {
 		_meta: {[`${META}clientInfo`]: {name: 'unknown', version: '0'}},
 	});
@@ -107,61 +107,61 @@ test('a caller who does not say who they are has a name and a version all the sa
 	});
 });
 
-test('a result says who made it only if that is known, and keeps a type that it has', t => {
+test('adds server information only if it is known, and keeps an existing result type', t => {
 	t.deepEqual(toStatelessResult('tools/call', {a: 1}, undefined), {resultType: 'complete', a: 1, _meta: {}});
 	t.is(toStatelessResult('x', {resultType: 'other'}, serverInfo).resultType, 'other');
 });
 
-test('a modern result becomes what a handshake server would have said', t => {
+test('converts a stateless result to a handshake result', t => {
 	const result = {a: 1, _meta: {x: 1}};
 	t.deepEqual(toHandshakeResult({...toStatelessResult('tools/list', result, serverInfo)}), result);
 	t.deepEqual(toHandshakeResult({...toStatelessResult('tools/list', {}, serverInfo)}), {});
 	t.is(toHandshakeResult(result), result);
 });
 
-test('a notification without a subscription stays the very object', t => {
+test('returns a notification without a subscription as the same object', t => {
 	for (const body of [{method: 'a'}, {method: 'a', params: {}}, {method: 'a', params: {_meta: {x: 1}}}])
 		t.is(toHandshakeNotification(body), body);
 });
 
-test('only the code that took its place changes', t => {
+test('replaces only the obsolete error code', t => {
 	const error = {code: -32602, message: 'a'};
 	t.is(toStatelessError(error), error);
 	t.deepEqual(toStatelessError({...error, code: -32002}), error);
 });
 
-test('what is discovered has no tasks, and instructions only if there are any', t => {
-	const answer = toDiscoverResult({capabilities: {tasks: {}, tools: {}}});
-	t.deepEqual(answer.capabilities, {tools: {}});
-	t.false('instructions' in answer);
+test('omits tasks and absent instructions from a discover result', t => {
+	const result = toDiscoverResult({capabilities: {tasks: {}, tools: {}}});
+	t.deepEqual(result.capabilities, {tools: {}});
+	t.false('instructions' in result);
 	t.is(toDiscoverResult({instructions: 'i'}).instructions, 'i');
 });
 
-test('what is discovered keeps what the schema has no type for, for whoever asks through another bridge', t => {
+test('preserves values in a discover result that the schema has no type for', t => {
 	const capabilities = {tools: {}, logging: {x: null, 'a/b~': 1.5}};
 	t.true(haveUnsupportedValues(capabilities));
 	t.false(haveUnsupportedValues({tools: {}}));
-	const answer = toDiscoverResult({capabilities, serverInfo});
-	t.deepEqual(answer.capabilities, {tools: {}, logging: {}});
-	t.deepEqual(answer._meta, {
+	const result = toDiscoverResult({capabilities, serverInfo});
+	t.deepEqual(result.capabilities, {tools: {}, logging: {}});
+	t.deepEqual(result._meta, {
 		[`${META}serverInfo`]: serverInfo,
 		'io.bridge/original': {'/capabilities/logging/x': null, '/capabilities/logging/a~1b~0': 1.5},
 	});
-	t.deepEqual(toInitializeResult(answer, {}).capabilities, capabilities);
+	t.deepEqual(toInitializeResult(result, {}).capabilities, capabilities);
 });
 
-test('extensions are told to clients that have declared some', t => {
+test('includes extensions only for clients that declare some', t => {
 	const capabilities = {extensions: {x: {}}};
 	t.deepEqual(toInitializeResult({capabilities}, {}).capabilities, {});
 	t.deepEqual(toInitializeResult({capabilities}, {extensions: {}}).capabilities, capabilities);
 });
 
-test('a question without params has none', t => {
+test('omits empty params of an input request', t => {
 	t.deepEqual(toInputRequest('roots/list', {_meta: {}}), {method: 'roots/list'});
 	t.deepEqual(toInputRequest('roots/list', undefined), {method: 'roots/list'});
 });
 
-test('only elicitation by URL gets an id', t => {
+test('adds an id only to elicitation by URL', t => {
 	t.deepEqual(toServerRequestParams('elicitation/create', {mode: 'url'}, 'e'), {
 		mode: 'url',
 		elicitationId: 'e',

@@ -11,7 +11,7 @@ const otherThan = (sender: Sender): Sender => (sender === 'client' ? 'server' : 
 
 const sorted = (names: Iterable<string>): string[] => [...names].sort((a, b) => a.localeCompare(b));
 
-/** Fails with the violations, and with the message that has them. */
+/** Fails with the violations and the invalid message. */
 function mustBeValid(validator: Validator, version: McpVersion, {message, method, definition}: Sample): void {
 	const violations = validator.violations(version, message, definition ? {method, definition} : {method});
 	if (violations.length > 0) throw new Error(`${violations.join('\n')}\nin ${JSON.stringify(message)}`);
@@ -70,7 +70,7 @@ for (const version of versions) {
 			});
 }
 
-/** Some of every kind and method, and the same ones every time, as this is about what is there at all. */
+/** Samples of every kind and method. The seed is fixed, because the tests check coverage. */
 const someOf = (version: McpVersion, numRuns: number): Sample[] =>
 	senders
 		.flatMap(sender => Object.values(samplesOf(version, sender)))
@@ -85,12 +85,12 @@ function eachObject(value: unknown, found: (object: {[key: string]: unknown}) =>
 }
 
 for (const version of versions)
-	test(`${version}: messages are the same after they were written and read`, t => {
+	test(`${version}: messages are equal after serialization and parsing`, t => {
 		for (const {message} of someOf(version, 5)) t.deepEqual(JSON.parse(JSON.stringify(message)), message);
 	});
 
-/** Members by the versions that have them, the first and the last. An unknown member is valid in all. */
-const lives: ReadonlyArray<readonly [McpVersion, McpVersion, readonly string[]]> = [
+/** The first and the last version with each member. An unknown member is valid in all versions. */
+const lifetimes: ReadonlyArray<readonly [McpVersion, McpVersion, readonly string[]]> = [
 	['2024-11-05', '2025-11-25', ['protocolVersion', 'clientInfo']],
 	['2025-03-26', '2026-07-28', ['completions', 'readOnlyHint', 'openWorldHint']],
 	['2025-06-18', '2026-07-28', ['structuredContent', 'outputSchema', 'lastModified', 'requestedSchema']],
@@ -103,7 +103,7 @@ const lives: ReadonlyArray<readonly [McpVersion, McpVersion, readonly string[]]>
 	['2026-07-28', '2026-07-28', ['io.modelcontextprotocol/subscriptionId']],
 ];
 
-/** The types of content by the version that has brought them. */
+/** The types of content, by the version that introduced them. */
 const contentTypes: ReadonlyArray<readonly [McpVersion, readonly string[]]> = [
 	['2024-11-05', ['text', 'image', 'resource']],
 	['2025-03-26', ['audio']],
@@ -112,7 +112,7 @@ const contentTypes: ReadonlyArray<readonly [McpVersion, readonly string[]]> = [
 ];
 
 for (const version of versions)
-	test(`${version}: messages have what the version has, and nothing of another`, t => {
+	test(`${version}: messages have all members of the version, and none of another`, t => {
 		const members = new Set<string>();
 		const types = new Set<unknown>();
 		for (const {message} of someOf(version, 60))
@@ -120,7 +120,7 @@ for (const version of versions)
 				for (const key of Object.keys(object)) members.add(key);
 				types.add(object.type);
 			});
-		for (const [first, last, names] of lives)
+		for (const [first, last, names] of lifetimes)
 			for (const name of names) t.is(members.has(name), version >= first && version <= last, name);
 		for (const [first, names] of contentTypes)
 			for (const name of names) t.is(types.has(name), version >= first, name);
@@ -134,17 +134,17 @@ const callResult = (content: unknown, more: object = {}): object => ({
 const call = {method: 'tools/call'};
 const link = {type: 'resource_link', uri: 'file:///a', name: 'a'};
 const audio = {type: 'audio', data: 'AA==', mimeType: 'audio/wav'};
-const modern = {resultType: 'complete'};
-const modernParams = {_meta: envelope()};
+const statelessResult = {resultType: 'complete'};
+const statelessParams = {_meta: envelope()};
 
-/** Messages that are not valid, as responses to a call where they are responses. */
+/** Invalid messages. Responses are validated as responses to a call. */
 const invalid: ReadonlyArray<readonly [string, McpVersion, unknown, RegExp]> = [
 	['a wrong type', '2025-06-18', callResult('text'), /content/],
 	['a result without its members', '2024-11-05', {jsonrpc: '2.0', id: 1, result: {}}, /content/],
 	['a block without its members', '2025-11-25', callResult([{type: 'text'}]), /content\/0/],
-	['an unknown type of content', '2026-07-28', callResult([{type: 'video'}], modern), /content/],
-	['audio before its time', '2024-11-05', callResult([audio]), /content/],
-	['a link before its time', '2025-03-26', callResult([link]), /content/],
+	['an unknown type of content', '2026-07-28', callResult([{type: 'video'}], statelessResult), /content/],
+	['audio before 2025-03-26', '2024-11-05', callResult([audio]), /content/],
+	['a resource link before 2025-06-18', '2025-03-26', callResult([link]), /content/],
 	['a result without resultType', '2026-07-28', callResult([]), /resultType/],
 	[
 		'structured content that is not an object',
@@ -164,7 +164,7 @@ const invalid: ReadonlyArray<readonly [string, McpVersion, unknown, RegExp]> = [
 	[
 		'an id that is an object',
 		'2026-07-28',
-		{jsonrpc: '2.0', id: {}, method: 'tools/list', params: modernParams},
+		{jsonrpc: '2.0', id: {}, method: 'tools/list', params: statelessParams},
 		/\bid\b|JSON-RPC/,
 	],
 	['an error without a code', '2025-06-18', {jsonrpc: '2.0', id: 1, error: {message: ''}}, /code/],
@@ -190,14 +190,17 @@ for (const validator of validators) {
 			t.regex(violations(version, message, call).join('\n'), violation);
 		});
 
-	test(`accepts the same messages where they belong (${validator.name})`, t => {
+	test(`accepts messages in the versions that define them (${validator.name})`, t => {
 		t.deepEqual(violations('2025-03-26', callResult([audio]), call), []);
 		t.deepEqual(violations('2025-06-18', callResult([audio, link]), call), []);
-		t.deepEqual(violations('2026-07-28', callResult([], {...modern, structuredContent: []}), call), []);
+		t.deepEqual(
+			violations('2026-07-28', callResult([], {...statelessResult, structuredContent: []}), call),
+			[],
+		);
 		t.deepEqual(violations('2025-11-25', {jsonrpc: '2.0', error: {code: 1, message: ''}}), []);
 		t.deepEqual(violations('2025-06-18', {jsonrpc: '2.0', id: 1, method: 'ping'}), []);
 		t.deepEqual(
-			violations('2026-07-28', {jsonrpc: '2.0', id: 1, method: 'tools/list', params: modernParams}),
+			violations('2026-07-28', {jsonrpc: '2.0', id: 1, method: 'tools/list', params: statelessParams}),
 			[],
 		);
 	});

@@ -25,7 +25,7 @@ test.serial('tells what a server speaks and offers, and what each client version
 	t.regex(text, /2024-11-05 {2}audio arrives as an embedded resource\n/);
 	t.regex(
 		text,
-		/2025-03-26 {2}links to resources arrive as text\n +elicitation is refused\n +structured output/,
+		/2025-03-26 {2}links to resources arrive as text\n +elicitation is rejected\n +structured output/,
 	);
 });
 
@@ -55,7 +55,7 @@ test.serial('a server without handshake is spoken to without one', async t => {
 	t.regex(text, /speaks +2026-07-28\n/);
 	t.regex(text, /offers +2 tools/);
 	t.regex(text, /speaks 2026-07-28 with it/);
-	t.regex(text, /2025-11-25 {2}output that is no object is the only member of one\n/);
+	t.regex(text, /2025-11-25 {2}output that is not an object is wrapped in an object\n/);
 });
 
 test.serial('a server of both eras is spoken to with a handshake', async t => {
