@@ -6,6 +6,8 @@ type AtmToolsPipelineOptions = Pick<
 	'log' | 'trace' | 'taps' | 'pending' | 'clientVersion'
 >;
 
-/** An agent in front of its mail, which is an endpoint in this process. What is asked there has limits of its own. */
+/**
+ * The stages between an agent and its mail, an endpoint in this process whose calls have their own limits.
+ */
 export const atmToolsStages = (options: AtmToolsPipelineOptions): Stage[] =>
 	wrapStages({...options, upstream: 'atm-tools', transport: 'atm-tools', timeoutMs: 0});

@@ -10,18 +10,16 @@ import type {Taps} from '../lib/traffic-log/record-messages.js';
 
 type FilterPipelineOptions = RewriteVersionOneWayOptions & {
 	readonly log: Log;
-	/** Shows each message to people. */
 	readonly trace?: Parameters<typeof trace>[0] | undefined;
-	/** The traffic log. */
 	readonly taps?: Taps | undefined;
 };
 
-/** What one side said, on its way through a shell's pipe. There is no way back, so nothing is answered. */
+/** The stages for one direction of a conversation in a shell pipe. They cannot reply to a message. */
 export function filterStages({log, trace: traceOptions, taps, ...versions}: FilterPipelineOptions): Stage[] {
 	return [
-		traceOptions ? trace({...traceOptions, isOneWay: true}) : {}, // what passes, for people
-		taps?.client ?? {}, //                           the traffic log
-		parse({log, from: 'client', isOneWay: true}), // what is no message goes no further
-		rewriteVersionOneWay(versions), //              --client-version and --target-version, as far as they go
+		traceOptions ? trace({...traceOptions, isOneWay: true}) : {}, // prints each message
+		taps?.client ?? {}, // records each message
+		parse({log, from: 'client', isOneWay: true}), // drops invalid messages
+		rewriteVersionOneWay(versions), // applies --client-version and --target-version to this direction
 	];
 }

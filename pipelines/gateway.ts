@@ -9,7 +9,7 @@ import type {ConversationPipelineOptions} from '../lib/upstream/start-conversati
 import type {JsonObject} from '../lib/util/json.js';
 import {httpUpstreamStages, wrapStages} from './wrap.js';
 
-/** A client of the gateway in front of its server. Read it down as a request flows, and up as its answer does. */
+/** The stages between a gateway client and its upstream. Requests pass from top to bottom, responses back. */
 export function gatewayStages(
 	conversation: Conversation,
 	{log, maxBytes, trace, taps}: ConversationPipelineOptions,
@@ -18,9 +18,9 @@ export function gatewayStages(
 		service,
 		negotiation,
 		pendingRequests: pending,
-		principal: caller,
+		principal,
 		upstreamControl: control,
-		observer: watch,
+		observer,
 	} = conversation;
 	const {
 		name: upstream,
@@ -31,14 +31,14 @@ export function gatewayStages(
 		contentType,
 		passAuthorization,
 	} = service.config;
-	const cacheTools = service.toolsCacheFor(caller.id);
+	const cacheTools = service.toolsCacheFor(principal.id);
 	const onReinitialized = (result: JsonObject, durationMs: number): void => {
 		service.recordReinitialized(negotiation, result, durationMs);
-		watch?.onReinitialized(result);
+		observer?.onReinitialized(result);
 	};
 	const isHttp = transport === 'http' || transport === 'sse';
-	// How many tools there are, for the status.
-	const parameters = service.toolParametersFor(caller.id);
+	const parameters = service.toolParametersFor(principal.id);
+	// Counts the tools for the status page.
 	const clientStages = [observeTools({onTools: count => service.setToolCount(count), parameters})];
 	return [
 		...wrapStages({
@@ -67,7 +67,7 @@ export function gatewayStages(
 					contentType,
 					passAuthorization,
 					control,
-					authorization: caller.authorization,
+					authorization: principal.authorization,
 					handshakeMs: handshakeTimeoutMs(timeoutMs),
 				})
 			: []),

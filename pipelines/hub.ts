@@ -8,8 +8,8 @@ type HubPipelineOptions = Pick<WrapPipelineOptions, 'log' | 'trace' | 'taps' | '
 };
 
 /**
- * A client in front of all servers as one, which is an endpoint in this process. Behind it, each server has the pipeline
- * of the gateway, with the hub for its client; so nothing here has a time limit: the servers' own hold.
+ * The stages between a client and the hub, an endpoint in this process. Behind the hub, each upstream has a
+ * gateway pipeline whose client is the hub. The time limits of these pipelines apply, so there is none here.
  */
 export const hubStages = (options: HubPipelineOptions): Stage[] =>
 	wrapStages({...options, upstream: 'hub', transport: HUB_TRANSPORT, timeoutMs: 0});

@@ -8,14 +8,13 @@ import type {Taps} from '../lib/traffic-log/record-messages.js';
 type ReplayPipelineOptions = {
 	readonly log: Log;
 	readonly trace?: TraceOptions | undefined;
-	/** The traffic log. */
 	readonly taps?: Taps | undefined;
 };
 
-/** A recorded client in front of a live server. Nothing is changed: what differs is what is to be seen. */
+/** The stages of a replay, between the recorded client and a live server. They do not change messages. */
 export const replayStages = ({log, trace: traceOptions, taps}: ReplayPipelineOptions): Stage[] => [
-	traceOptions ? trace(traceOptions) : {}, //                                     what passes, for people
-	taps?.client ?? {}, //                                          the new recording
-	parse({log, from: 'upstream', maxBytes: MESSAGE_LIMIT}), //     what is no message goes no further
-	taps?.upstream ?? {}, //                                        what the server says that is none
+	traceOptions ? trace(traceOptions) : {}, // prints each message
+	taps?.client ?? {}, // writes the new recording
+	parse({log, from: 'upstream', maxBytes: MESSAGE_LIMIT}), // drops invalid messages
+	taps?.upstream ?? {}, // records output of the server that is not a message
 ];

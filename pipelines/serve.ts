@@ -25,39 +25,40 @@ type ServePipelineOptions = Omit<
 	'log'
 > & {
 	readonly log: Log;
-	/** The level of the log; at debug and trace it has the messages of the client. */
+	/** At debug and trace, the messages of the client are logged. */
 	readonly logLevel?: LogLevelName;
 	readonly trace?: TraceOptions | undefined;
-	/** The traffic log. */
 	readonly taps?: Taps | undefined;
 	readonly clientVersion?: HandshakeVersion | undefined;
 	readonly pending?: PendingRequests;
 	readonly maxBytes?: number;
-	/** Told when Codex is gone, with what it died of. */
+	/** Called when Codex has exited, with the reason. */
 	readonly onExit: (error: BridgeError) => void;
 	/** The version of bridge. */
 	readonly version: string;
 };
 
-/** How long Codex may take for what is no turn: to shake hands, or to list its tools. */
+/** The time limit for requests to Codex other than turns, such as `initialize` and `tools/list`. */
 const TIMEOUT_MS = 60_000;
 
-/** A client in front of many Codex sessions. Read it down as a call flows, and up as its answer does. */
+/** The stages between a client and its Codex sessions. Calls pass from top to bottom, responses back. */
 export function serveStages(options: ServePipelineOptions): Stage[] {
 	const {log, logLevel = 'info', auditLog, runner, calls, sessions, trace: traceOptions, taps} = options;
 	const {pending = new PendingRequests(), maxBytes = MESSAGE_LIMIT, clientVersion, onExit, version} = options;
 	const negotiation = new Negotiation({upstream: 'codex', clientVersion});
 	return [
-		traceOptions ? trace(traceOptions) : {}, //                    what passes, for people
-		logMessages({log, level: logLevel, peer: 'client'}), // the same, in the log
-		taps?.client ?? {}, //                         what the client says and hears, for the traffic log
-		splitBatches({negotiation, log}), //               a batch is the messages in it
-		parse({log, from: 'client', maxBytes, failsResponses: true}), // what is no message goes no further
-		matchResponses({log, upstream: 'codex', pending, dropsCancelled: true}), // one answer a request, none if cancelled
-		timeLimit({timeoutMs: TIMEOUT_MS, upstream: 'codex', pending, negotiation, exempt: ['tools/call']}), // turns have their own
-		...versionStages({negotiation, log, transport: 'stdio', pending}), // each side in its own version
-		addTools({tools: options.tools}), //            tools for sessions and for mail
-		notifyMail({mail: options.mail}), //         mail that has come
+		traceOptions ? trace(traceOptions) : {}, // prints each message
+		logMessages({log, level: logLevel, peer: 'client'}), // logs the messages of the client
+		taps?.client ?? {}, // records the messages of the client
+		splitBatches({negotiation, log}), // splits batches into messages
+		parse({log, from: 'client', maxBytes, failsResponses: true}), // rejects invalid messages
+		// One response per request, or none if the request is cancelled.
+		matchResponses({log, upstream: 'codex', pending, dropsCancelled: true}),
+		// Turns have their own time limit.
+		timeLimit({timeoutMs: TIMEOUT_MS, upstream: 'codex', pending, negotiation, exempt: ['tools/call']}),
+		...versionStages({negotiation, log, transport: 'stdio', pending}), // translates between versions
+		addTools({tools: options.tools}), // adds the tools for sessions and mail
+		notifyMail({mail: options.mail}), // notifies the client of new mail
 		injectContext({
 			log,
 			auditLog,
@@ -65,16 +66,16 @@ export function serveStages(options: ServePipelineOptions): Stage[] {
 			calls,
 			admissions: options.admissions,
 			rejection: options.rejection,
-		}), //                                         whose call it is, and where; nothing that is not Codex's
+		}), // resolves the session of a call, and removes arguments that Codex would reject
 		runTurns({
 			sessions,
 			runner,
 			calls,
 			...(options.drained ? {drained: options.drained} : {}),
-		}), //                                         one turn of a session at a time
-		audit({auditLog, requests: runner.requests}), // who asked what
-		surviveExit({onExit, version}), //            what is left when Codex is gone
-		parse({log, from: 'upstream', maxBytes}), //   what is no message goes no further
-		taps?.upstream ?? {}, //                       what Codex hears and says, where that differs
+		}), // runs one turn of a session at a time
+		audit({auditLog, requests: runner.requests}), // writes the audit log
+		surviveExit({onExit, version}), // responds when Codex has exited
+		parse({log, from: 'upstream', maxBytes}), // drops invalid messages
+		taps?.upstream ?? {}, // records the messages of Codex that differ
 	];
 }

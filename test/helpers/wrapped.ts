@@ -5,7 +5,7 @@ import {clientInfo, lastOf, serverInfo} from './version-stages.js';
 
 type Json = {readonly [key: string]: unknown};
 
-/** A client in front of one server, as `bridge -- COMMAND` puts it there, with both in the hands of a test. */
+/** A client and a server that a test controls, with the stages of `bridge -- COMMAND` between them. */
 export function wrapped(options: Partial<WrapPipelineOptions> = {}) {
 	const {log, entries} = readableLog();
 	const pair = converse(
@@ -13,19 +13,19 @@ export function wrapped(options: Partial<WrapPipelineOptions> = {}) {
 	);
 	const initialize = (protocolVersion = '2025-11-25', capabilities: Json = {}): void =>
 		pair.client.send({id: 'i', method: 'initialize', params: {protocolVersion, capabilities, clientInfo}});
-	const answer = (result: Json = {}): void => {
-		const whole = {protocolVersion: '2025-11-25', capabilities: {tools: {}}, serverInfo, ...result};
-		pair.upstream.send({id: lastOf(pair.upstream).id, result: whole});
+	/** Sends the `initialize` result of the server, with these members changed. */
+	const respond = (result: Json = {}): void => {
+		const fullResult = {protocolVersion: '2025-11-25', capabilities: {tools: {}}, serverInfo, ...result};
+		pair.upstream.send({id: lastOf(pair.upstream).id, result: fullResult});
 	};
 	const initialized = (): void => pair.client.send({method: 'notifications/initialized'});
 	const ready = (client: string, server: string, capabilities: Json = {}): void => {
 		initialize(client, capabilities);
-		answer({protocolVersion: server});
+		respond({protocolVersion: server});
 		initialized();
 	};
-	/** The methods of all that the server has heard. */
-	const asked = (): unknown[] => (pair.upstream.received as Json[]).map(({method}) => method);
-	/** What was logged under this name. */
+	/** The methods of all messages that the server received. */
+	const receivedMethods = (): unknown[] => (pair.upstream.received as Json[]).map(({method}) => method);
 	const logged = async (name: string) => (await entries()).filter(({event}) => event === name);
-	return {...pair, logged, initialize, answer, initialized, ready, asked};
+	return {...pair, logged, initialize, respond, initialized, ready, receivedMethods};
 }

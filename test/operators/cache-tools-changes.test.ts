@@ -209,11 +209,11 @@ test('a server that is initialized once more is asked once more', t => {
 
 test.serial('a page that takes too long is given up, and the server told to stop', async t => {
 	const timers = fakeTimers(t);
-	const {ask, lists, asked, upstream, client, logged} = caching();
+	const {ask, lists, receivedMethods, upstream, client, logged} = caching();
 	ask(1);
 	const [own] = lists();
 	timers.tick(60_000);
-	t.true(asked().includes('notifications/cancelled'));
+	t.true(receivedMethods().includes('notifications/cancelled'));
 	t.is(lists().at(-1)?.id, 1);
 	const before = client.received.length;
 	// Its late answer is for nobody.

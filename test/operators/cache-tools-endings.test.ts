@@ -4,12 +4,12 @@ import {caching, lastOf, tool} from './cache-tools-support.js';
 const echo = tool('echo');
 
 test('a request that is cancelled while it waits is not answered, and the server never hears of it', t => {
-	const {give, ask, answer, client, asked} = caching();
+	const {give, ask, answer, client, receivedMethods} = caching();
 	ask(1);
 	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	give({tools: [echo]});
 	t.is(answer(1), undefined);
-	t.false(asked().includes('notifications/cancelled'));
+	t.false(receivedMethods().includes('notifications/cancelled'));
 });
 
 test('a request that was passed on is cancelled there', t => {

@@ -5,8 +5,8 @@ import {caching, newCache, tool} from './cache-tools-support.js';
 const echo = tool('echo');
 
 test('Cache tools/list: asks for the list by itself, once the client has said that it is initialized', t => {
-	const {lists, asked, client} = caching();
-	t.deepEqual(asked(), ['initialize', 'notifications/initialized', 'tools/list']);
+	const {lists, receivedMethods, client} = caching();
+	t.deepEqual(receivedMethods(), ['initialize', 'notifications/initialized', 'tools/list']);
 	t.regex(String(lists()[0]?.id), /^bridge-/);
 	t.deepEqual(
 		client.received.map(({id}) => id),

@@ -6,7 +6,7 @@ import {filterStages} from '../../pipelines/filter.js';
 import {converse, readableLog} from '../helpers/pipeline.js';
 import {readLog, tempFolder} from '../helpers/temp-folder.js';
 
-test('passes messages of every kind byte for byte, answered or not', async t => {
+test('forwards messages of every kind byte for byte', async t => {
 	const {log, entries} = readableLog();
 	const {client, upstream} = converse(...filterStages({log}));
 	const texts = [
@@ -20,7 +20,7 @@ test('passes messages of every kind byte for byte, answered or not', async t => 
 	t.deepEqual(await entries(), []);
 });
 
-test('warns of what is no message, and does not pass it on', async t => {
+test('drops an invalid message with a warning', async t => {
 	const {log, entries} = readableLog();
 	const {client, upstream} = converse(...filterStages({log}));
 	client.sendText('Server listening on 80');
@@ -32,7 +32,7 @@ test('warns of what is no message, and does not pass it on', async t => {
 	t.deepEqual(rest, []);
 });
 
-test('shows a latency where request and answer both pass', t => {
+test('shows the latency of a response to a request that passed the same filter', t => {
 	const shown: string[] = [];
 	const {log} = readableLog();
 	const trace = {write: (line: string) => void shown.push(line), hasColor: false};
@@ -44,7 +44,7 @@ test('shows a latency where request and answer both pass', t => {
 	t.regex(shown[2] ?? '', /→ result .* B\n$/);
 });
 
-test('logs what passes, and what does not as bytes', async t => {
+test('records forwarded messages, and invalid ones as bytes', async t => {
 	const file = join(tempFolder(t), 'traffic.ndjson');
 	const traffic = new TrafficLog({destination: {file}});
 	const {log} = readableLog();

@@ -6,21 +6,21 @@ import {wrapped} from '../helpers/wrapped.js';
 type Json = {readonly [key: string]: unknown};
 
 const discover = {id: 'd', method: 'server/discover', params: {_meta: envelope()}};
-const refusal = {code: -32022, message: 'no', data: {supported: ['2026-07-28']}};
-const offer = {
+const versionError = {code: -32022, message: 'no', data: {supported: ['2026-07-28']}};
+const discoverResult = {
 	resultType: 'complete',
 	supportedVersions: ['2026-07-28'],
 	capabilities: {tools: {}},
 	_meta: {'io.modelcontextprotocol/serverInfo': {name: 'm', version: '1'}},
 };
 
-/** A modern server says no to initialize, and what it is. */
-function answerAsModern({upstream}: ReturnType<typeof wrapped>): void {
-	upstream.send({id: lastOf(upstream).id, error: refusal});
-	upstream.send({id: lastOf(upstream).id, result: offer});
+/** A stateless server rejects `initialize` and responds to `server/discover`. */
+function respondAsStateless({upstream}: ReturnType<typeof wrapped>): void {
+	upstream.send({id: lastOf(upstream).id, error: versionError});
+	upstream.send({id: lastOf(upstream).id, result: discoverResult});
 }
 
-test('numbers that a parser changes are numbers in texts that are made of them', t => {
+test('keeps the notation of numbers in generated texts', t => {
 	const {ready, client, upstream} = wrapped();
 	ready('2025-03-26', '2025-06-18');
 	client.send({id: 1, method: 'tools/call', params: {name: 'x'}});
@@ -38,11 +38,11 @@ test('numbers that a parser changes are numbers in texts that are made of them',
 	t.regex(client.receivedTexts.at(-1) ?? '', /"\[n\]\(a:b\) 120\.0 bytes"/);
 });
 
-test('a client that turns to a handshake while a modern server starts is served as one that shakes hands', t => {
+test('serves a client that switches to a handshake while a stateless server starts', t => {
 	const ends = wrapped();
 	ends.client.send(discover);
 	ends.initialize('2025-06-18');
-	answerAsModern(ends);
+	respondAsStateless(ends);
 	ends.initialized();
 	t.like(
 		ends.client.received.find(message => message.id === 'i'),
@@ -52,33 +52,33 @@ test('a client that turns to a handshake while a modern server starts is served 
 	t.like(lastOf(ends.upstream), {method: 'tools/list', params: {_meta: envelope()}});
 });
 
-test('initialize after both were settled as modern is answered here, and what follows is translated', t => {
+test('responds to initialize itself after a stateless start, and translates later requests', t => {
 	const ends = wrapped();
 	ends.client.send(discover);
-	answerAsModern(ends);
-	ends.upstream.send({id: 'd', result: offer});
+	respondAsStateless(ends);
+	ends.upstream.send({id: 'd', result: discoverResult});
 	ends.initialize('2025-11-25');
 	t.like(lastOf(ends.client), {id: 'i', result: {protocolVersion: '2025-11-25'}});
 	ends.client.send({id: 1, method: 'tools/list'});
 	t.like(lastOf(ends.upstream), {method: 'tools/list', params: {_meta: envelope()}});
 });
 
-test('a client that turns from modern to a handshake hears of changes that a modern server tells of', t => {
+test('subscribes to the changes of a stateless server for a client that switches to a handshake', t => {
 	const ends = wrapped();
 	ends.client.send(discover);
-	ends.upstream.send({id: lastOf(ends.upstream).id, error: refusal});
+	ends.upstream.send({id: lastOf(ends.upstream).id, error: versionError});
 	const capabilities = {tools: {listChanged: true}};
-	ends.upstream.send({id: lastOf(ends.upstream).id, result: {...offer, capabilities}});
-	ends.upstream.send({id: 'd', result: offer});
+	ends.upstream.send({id: lastOf(ends.upstream).id, result: {...discoverResult, capabilities}});
+	ends.upstream.send({id: 'd', result: discoverResult});
 	ends.initialize('2025-11-25');
-	t.false(ends.asked().includes('subscriptions/listen'));
+	t.false(ends.receivedMethods().includes('subscriptions/listen'));
 	ends.initialized();
 	t.like(lastOf(ends.upstream), {
 		method: 'subscriptions/listen',
 		params: {notifications: {toolsListChanged: true}},
 	});
 	ends.initialized();
-	t.is(ends.asked().filter(method => method === 'subscriptions/listen').length, 1);
+	t.is(ends.receivedMethods().filter(method => method === 'subscriptions/listen').length, 1);
 	const _meta = {'io.modelcontextprotocol/subscriptionId': lastOf(ends.upstream).id};
 	const changed = 'notifications/tools/list_changed';
 	ends.upstream.send({
@@ -89,7 +89,7 @@ test('a client that turns from modern to a handshake hears of changes that a mod
 	t.deepEqual(lastOf(ends.client), {jsonrpc: '2.0', method: changed});
 });
 
-test('a request that is held until its time is over was never asked, and says so', async t => {
+test('fails a queued request at the time limit, with an error that it was never sent', async t => {
 	const {client, upstream, initialize} = wrapped({timeoutMs: 20});
 	initialize();
 	client.send({id: 1, method: 'tools/list'});
@@ -98,12 +98,12 @@ test('a request that is held until its time is over was never asked, and says so
 		upstream.received.map(({method}) => method),
 		['initialize'],
 	);
-	const [handshake, held] = client.receivedTexts;
+	const [handshake, queued] = client.receivedTexts;
 	t.regex(handshake ?? '', /files did not respond to initialize within 0\.02 s\./);
-	t.regex(held ?? '', /files was not ready for tools\/list within 0\.02 s\. The request was never sent\./);
+	t.regex(queued ?? '', /files was not ready for tools\/list within 0\.02 s\. The request was never sent\./);
 });
 
-test('a request that was passed on is told to stop when its time is over, and says so', async t => {
+test('cancels a forwarded request at the time limit', async t => {
 	const {client, upstream, ready} = wrapped({timeoutMs: 20});
 	ready('2025-11-25', '2025-11-25');
 	client.send({id: 1, method: 'tools/list'});
@@ -115,22 +115,25 @@ test('a request that was passed on is told to stop when its time is over, and sa
 	);
 });
 
-test('a second initialize does not reach the server, and the client is told what it is to be told', t => {
-	const {ready, initialize, client, asked} = wrapped({
+test('does not forward a second initialize, and responds with the negotiated version', t => {
+	const {ready, initialize, client, receivedMethods} = wrapped({
 		targetVersion: '2025-03-26',
 		clientVersion: '2025-06-18',
 	});
 	ready('2025-11-25', '2025-03-26');
 	initialize('2025-11-25');
 	t.like(lastOf(client), {id: 'i', result: {protocolVersion: '2025-06-18'}});
-	t.deepEqual(asked(), ['initialize', 'notifications/initialized']);
+	t.deepEqual(receivedMethods(), ['initialize', 'notifications/initialized']);
 });
 
 for (const [what, message] of [
-	['a type that is no text', {content: [{type: {toString: 1}}]}],
-	['a link of odd parts', {content: [{type: 'resource_link', uri: {toString: 1}, name: null, size: {}}]}],
+	['a content type that is not a string', {content: [{type: {toString: 1}}]}],
+	[
+		'a link with members of the wrong type',
+		{content: [{type: 'resource_link', uri: {toString: 1}, name: null, size: {}}]},
+	],
 ] as const)
-	test(`${what} fails nobody`, t => {
+	test(`translates ${what} without an error`, t => {
 		const {ready, client, upstream} = wrapped();
 		ready('2025-03-26', '2025-11-25');
 		client.send({id: 1, method: 'tools/call', params: {name: 'x'}});
@@ -140,7 +143,7 @@ for (const [what, message] of [
 		t.like(lastOf(upstream), {id: 2});
 	});
 
-test('half a character in an id fails nobody', t => {
+test('translates a message whose id is a lone surrogate', t => {
 	const {ready, client, upstream} = wrapped();
 	ready('2024-11-05', '2025-11-25');
 	client.sendText('{"jsonrpc":"2.0","id":"\\ud800","method":"tools/call","params":{"name":"x"}}');
@@ -150,10 +153,10 @@ test('half a character in an id fails nobody', t => {
 	t.like(lastOf(client), {result: {content: [{type: 'resource'}]}});
 });
 
-test('elicitations that are no list, and a version that is no text, fail nobody', t => {
+test('handles elicitations that are not a list, and a version that is not a string', t => {
 	const ends = wrapped();
 	ends.client.send({id: 1, method: 'tools/call', params: {name: 'x', _meta: envelope()}});
-	ends.answer();
+	ends.respond();
 	ends.upstream.send({id: 1, error: {code: -32042, message: 'go', data: {elicitations: {}}}});
 	t.like(lastOf(ends.client), {id: 1, error: {code: -32603, message: 'go'}});
 	const odd = {'io.modelcontextprotocol/protocolVersion': {toString: 1}};
@@ -161,10 +164,10 @@ test('elicitations that are no list, and a version that is no text, fail nobody'
 	t.like(lastOf(ends.client), {id: 2, error: {code: -32022}});
 });
 
-test('calls whose ids read alike get their own answers from a modern server', t => {
+test('distinguishes calls whose ids differ only in type', t => {
 	const ends = wrapped();
 	ends.initialize('2025-11-25', {elicitation: {}});
-	answerAsModern(ends);
+	respondAsStateless(ends);
 	ends.initialized();
 	const request = {method: 'elicitation/create', params: {message: 'm', requestedSchema: {type: 'object'}}};
 	for (const id of [1, '1']) {
@@ -184,10 +187,10 @@ test('calls whose ids read alike get their own answers from a modern server', t 
 	]);
 });
 
-test('numbers survive the way through a round of input', t => {
+test('keeps the notation of numbers in a round of input', t => {
 	const ends = wrapped();
 	ends.initialize('2025-11-25', {elicitation: {}});
-	answerAsModern(ends);
+	respondAsStateless(ends);
 	ends.initialized();
 	ends.client.sendText(
 		'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"account":9007199254740993}}}',
@@ -201,19 +204,22 @@ test('numbers survive the way through a round of input', t => {
 	t.regex(ends.upstream.receivedTexts.at(-1) ?? '', /"account":9007199254740993.*"n":12\.50/);
 });
 
-test('a server that is asked for the modern version and does not speak it says so, with what to do', t => {
+test('fails with a remedy if the server does not support the stateless target version', t => {
 	const ends = wrapped({targetVersion: '2026-07-28'});
 	ends.initialize();
 	t.like(lastOf(ends.upstream), {method: 'server/discover'});
-	ends.upstream.send({id: lastOf(ends.upstream).id, result: {...offer, supportedVersions: ['2027-01-01']}});
+	ends.upstream.send({
+		id: lastOf(ends.upstream).id,
+		result: {...discoverResult, supportedVersions: ['2027-01-01']},
+	});
 	t.like(lastOf(ends.client), {id: 'i', error: {code: -31_001}});
 	t.regex(JSON.stringify(lastOf(ends.client)), /does not speak 2026-07-28.*--target-version/);
 });
 
-test('a task that is cancelled before it is there is stopped when it is', async t => {
-	const {initialize, answer, initialized, client, upstream, asked} = wrapped();
+test('cancels a task that is created after its call was cancelled', async t => {
+	const {initialize, respond, initialized, client, upstream, receivedMethods} = wrapped();
 	initialize('2025-06-18');
-	answer({capabilities: {tools: {}, tasks: {requests: {tools: {call: {}}}}}});
+	respond({capabilities: {tools: {}, tasks: {requests: {tools: {call: {}}}}}});
 	initialized();
 	client.send({id: 1, method: 'tools/list'});
 	const tool = {name: 'job', inputSchema: {type: 'object'}, execution: {taskSupport: 'required'}};
@@ -221,11 +227,11 @@ test('a task that is cancelled before it is there is stopped when it is', async 
 	client.send({id: 2, method: 'tools/call', params: {name: 'job'}});
 	client.send({method: 'notifications/cancelled', params: {requestId: 2}});
 	upstream.send({id: 2, result: {task: {taskId: 'T', status: 'working', pollInterval: 1}}});
-	await until(() => asked().includes('tasks/cancel'));
-	t.false(asked().includes('tasks/get'));
+	await until(() => receivedMethods().includes('tasks/cancel'));
+	t.false(receivedMethods().includes('tasks/get'));
 });
 
-test('what is dropped is not written to the log', async t => {
+test('does not log the content of dropped messages', async t => {
 	const {ready, upstream, logged} = wrapped();
 	ready('2025-06-18', '2025-11-25');
 	upstream.send({
@@ -237,7 +243,7 @@ test('what is dropped is not written to the log', async t => {
 	t.false(JSON.stringify(entries).includes('sk-123'));
 });
 
-test('an answer to initialize that is no object is a failed handshake', t => {
+test('fails the handshake if the result of initialize is not an object', t => {
 	const {initialize, client, upstream} = wrapped();
 	initialize();
 	upstream.sendText(`{"jsonrpc":"2.0","id":"i","result":null}`);

@@ -11,7 +11,7 @@ import type {TrafficLine} from '../../lib/traffic-log/records.js';
 import {rawStages} from '../../pipelines/raw.js';
 import {client, lineOf, quietLog, read, target} from '../raw/support.js';
 
-/** A forwarded port in front of a target that does `accept`, with the lines that were logged. */
+/** A forwarded port in front of a target with this connection handler, and the recorded lines. */
 async function start(t: ExecutionContext, accept: (socket: Socket) => void) {
 	return startFor(t, await target(t, accept));
 }
@@ -22,11 +22,11 @@ async function startFor(t: ExecutionContext, targetPort: number) {
 	const log = quietLog();
 	const connections = new RawConnections();
 	const loops = new LoopDetector();
-	const overs: Array<Promise<void>> = [];
+	const closings: Array<Promise<void>> = [];
 	const ports = new PortRules({
 		accept(socket, {rule, port}) {
 			const connection = forwardConnection(socket, {traffic, log, loops, rule, port, stages: rawStages});
-			overs.push(connections.add(connection));
+			closings.push(connections.add(connection));
 		},
 		onDropped: () => {},
 		onTrouble: () => {},
@@ -42,21 +42,21 @@ async function startFor(t: ExecutionContext, targetPort: number) {
 		connections,
 		ports,
 		targetName: `127.0.0.1:${targetPort}`,
-		over: () => Promise.all(overs),
+		closed: () => Promise.all(closings),
 	};
 }
 
 const events = (lines: ReadonlyArray<{readonly [key: string]: unknown}>): unknown[] =>
 	lines.map(({event, data}) => event ?? data);
 
-test('what one side says the other hears, and all of it is logged with its direction', async t => {
-	const {port, lines, targetName, over} = await start(t, socket => void socket.pipe(socket));
+test('forwards data in both directions, and records it with its direction', async t => {
+	const {port, lines, targetName, closed} = await start(t, socket => void socket.pipe(socket));
 	const socket = client(t, port);
 	await once(socket, 'connect');
 	const name = `127.0.0.1:${socket.localPort}`;
 	socket.end('hello');
 	t.is(await read(socket), 'hello');
-	await over();
+	await closed();
 	const [toTarget, toClient] = [
 		{from: name, to: targetName, listen_port: port},
 		{from: targetName, to: name, listen_port: port},
@@ -75,32 +75,32 @@ test('what one side says the other hears, and all of it is logged with its direc
 	t.deepEqual(Object.keys(lines[1] ?? {}), ['time', 'ConnID', 'data', 'from', 'to', 'listen_port']);
 });
 
-test('a client that has said all still hears the answer [I2]', async t => {
+test('delivers the response to a client that has closed its sending side [I2]', async t => {
 	const {port} = await start(t, socket => {
-		void read(socket).then(text => socket.end(`answer to ${text}`));
+		void read(socket).then(text => socket.end(`response to ${text}`));
 	});
 	const socket = client(t, port);
-	socket.end('question');
-	t.is(await read(socket), 'answer to question');
+	socket.end('request');
+	t.is(await read(socket), 'response to request');
 });
 
-test('a target that has said all still hears the client, and is the one that closed first [I2]', async t => {
-	let heard: Promise<string> | undefined;
-	const {port, lines, targetName, over} = await start(t, socket => {
-		heard = read(socket);
+test('delivers data to a target that has closed its sending side, and records that it closed first [I2]', async t => {
+	let received: Promise<string> | undefined;
+	const {port, lines, targetName, closed} = await start(t, socket => {
+		received = read(socket);
 		socket.end('bye');
 	});
 	const socket = client(t, port);
 	t.is(await read(socket), 'bye');
 	socket.end('x'.repeat(1000));
-	await over();
-	t.is((await heard)?.length, 1000);
+	await closed();
+	t.is((await received)?.length, 1000);
 	t.like(lines.at(-1), {event: 'close', from: targetName});
 });
 
-test('a client that resets the connection is a reset to the target, with one close that says so [I2]', async t => {
+test('resets the target when the client resets, and records one close with the reason [I2]', async t => {
 	let failed: Promise<unknown> | undefined;
-	const {port, lines, over} = await start(t, socket => {
+	const {port, lines, closed} = await start(t, socket => {
 		failed = once(socket, 'error').catch(error => error);
 		socket.resume();
 		socket.write('hi');
@@ -110,20 +110,20 @@ test('a client that resets the connection is a reset to the target, with one clo
 	const name = `127.0.0.1:${socket.localPort}`;
 	socket.resetAndDestroy();
 	t.like(await failed, [{code: 'ECONNRESET'}]);
-	await over();
+	await closed();
 	t.deepEqual(events(lines), ['open', 'hi', 'close']);
 	t.like(lines.at(-1), {from: name, error: `${name} reset the connection (ECONNRESET)`});
 });
 
-test('a target that resets the connection is a reset to the client [I2]', async t => {
-	const {port, lines, targetName, over} = await start(t, socket => {
+test('resets the client when the target resets [I2]', async t => {
+	const {port, lines, targetName, closed} = await start(t, socket => {
 		socket.once('data', () => socket.resetAndDestroy());
 	});
 	const socket = client(t, port);
 	socket.write('x');
 	const [error] = await once(socket, 'error').catch(reason => [reason]);
 	t.like(error, {code: 'ECONNRESET'});
-	await over();
+	await closed();
 	t.like(lines.at(-1), {
 		event: 'close',
 		from: targetName,
@@ -131,13 +131,13 @@ test('a target that resets the connection is a reset to the client [I2]', async 
 	});
 });
 
-test('a target that is down closes the client, and the rule lives [I3]', async t => {
-	const gone = await start(t, () => {});
-	gone.ports.remove(gone.port);
-	const {port, lines, over} = await startFor(t, gone.port);
+test('closes the client when the target is down, and keeps the rule [I3]', async t => {
+	const down = await start(t, () => {});
+	down.ports.remove(down.port);
+	const {port, lines, closed} = await startFor(t, down.port);
 	for (const round of [1, 2]) {
 		t.is(await read(client(t, port)), '');
-		await over();
+		await closed();
 		t.is(lines.length, 2 * round);
 	}
 	t.deepEqual(events(lines), ['open', 'close', 'open', 'close']);
@@ -145,11 +145,11 @@ test('a target that is down closes the client, and the rule lives [I3]', async t
 	t.not(lines[0]?.ConnID, lines[2]?.ConnID);
 });
 
-/** All that has come is read before a turn is over, and target, bridge and client are in this process. */
+/** Event loop turns without a change. Enough, because target, bridge and client share this process. */
 const STILL_TURNS = 1000;
 
-/** What a number has come to when nothing is added to it any more. */
-async function standsStill(read: () => number): Promise<number> {
+/** Resolves to the value of a counter that no longer changes. */
+async function settledValue(read: () => number): Promise<number> {
 	for (let [still, before] = [0, read()]; still < STILL_TURNS || before === 0; still++) {
 		await turn();
 		if (read() !== before) [still, before] = [0, read()];
@@ -157,7 +157,7 @@ async function standsStill(read: () => number): Promise<number> {
 	return read();
 }
 
-test('a client that does not read stops the target [I4]', async t => {
+test('stops reading from the target while the client does not read [I4]', async t => {
 	let written = 0;
 	const {port, lines} = await start(t, socket => {
 		const block = Buffer.alloc(65_536);
@@ -169,14 +169,14 @@ test('a client that does not read stops the target [I4]', async t => {
 	});
 	const socket = client(t, port);
 	socket.pause();
-	const stopped = await standsStill(() => written);
+	const stopped = await settledValue(() => written);
 	t.true(stopped > 0 && stopped < 100e6, `${stopped} bytes`);
 	t.true(lines.length > 1);
 	socket.resume();
 	while (written < stopped + 10e6) await turn();
 });
 
-test('a port whose rule is removed takes no more connections, and those that are open go on [I8]', async t => {
+test('accepts no connections for a removed rule, and keeps open ones [I8]', async t => {
 	const {port, ports} = await start(t, socket => void socket.pipe(socket));
 	const socket = client(t, port);
 	await once(socket, 'connect');
@@ -189,7 +189,7 @@ test('a port whose rule is removed takes no more connections, and those that are
 	t.is(await read(socket), 'still');
 });
 
-test('at the end all is delivered that was read, and each connection has its close [I9]', async t => {
+test('delivers data that was read and records each close on shutdown [I9]', async t => {
 	const {port, lines, connections} = await start(t, socket => void socket.pipe(socket));
 	const sockets = [client(t, port), client(t, port)];
 	for (const socket of sockets) {

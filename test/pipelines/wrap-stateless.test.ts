@@ -4,7 +4,7 @@ import {converse, readableLog} from '../helpers/pipeline.js';
 import {answerHandshake, envelope, lastOf} from '../helpers/version-stages.js';
 import {MODERN, news} from '../operators/stateless-support.js';
 
-/** A modern client in front of a server of this version, in the pipeline as it is shipped, that has asked what it can do. */
+/** A stateless client that sent `server/discover` to a server of this version through `wrapStages`. */
 function start(server: string) {
 	const {log, entries} = readableLog();
 	const pair = converse(...wrapStages({log, upstream: 'files', transport: 'stdio', timeoutMs: 60_000}));
@@ -15,7 +15,7 @@ function start(server: string) {
 
 const meta = JSON.stringify(envelope());
 
-test('the first request of a modern client reaches a modern server as it is', t => {
+test('forwards the first request of a stateless client to a stateless server unchanged', t => {
 	const {upstream} = start(MODERN);
 	t.deepEqual(lastOf(upstream), {
 		jsonrpc: '2.0',
@@ -29,7 +29,7 @@ test('the first request of a modern client reaches a modern server as it is', t 
 	);
 });
 
-test('between a modern client and a modern server all bytes pass untouched, both ways', t => {
+test('forwards all bytes unchanged between a stateless client and a stateless server', t => {
 	const {client, upstream} = start(MODERN);
 	for (const side of [client, upstream]) news(side);
 	const up = [
@@ -52,12 +52,12 @@ test('between a modern client and a modern server all bytes pass untouched, both
 	t.deepEqual(client.receivedTexts, down);
 });
 
-test('a modern client in front of a handshake server is answered in its own words', t => {
+test('responds to a stateless client of a handshake server in the version of the client', t => {
 	const {client} = start('2025-03-26');
 	t.like(news(client), [{id: 'pre', result: {resultType: 'complete', supportedVersions: [MODERN]}}]);
 });
 
-test('people are told what both speak', async t => {
+test('logs the versions of both sides', async t => {
 	const {entries} = start(MODERN);
 	const [connected] = (await entries()).filter(({event}) => event === 'proxy.connect');
 	t.like(connected, {era: 'modern', version: MODERN, clientVersion: MODERN, serverName: 'ExampleServer'});

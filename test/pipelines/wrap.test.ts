@@ -23,23 +23,26 @@ const start = (t: ExecutionContext, timeoutMs = 60_000) => {
 	return {...ends, shown, entries, logged};
 };
 
-/** Has both sides shake hands, in versions of their own, and forgets what they heard. */
-function shakeHands(
+/** Completes the handshake in these versions, and clears the received messages. */
+function completeHandshake(
 	{client, upstream}: ReturnType<typeof converse>,
-	asked = VERSION,
-	spoken = VERSION,
+	clientVersion = VERSION,
+	upstreamVersion = VERSION,
 ): void {
-	client.send({id: 'first', method: 'initialize', params: {...opening, protocolVersion: asked}});
-	const result = {protocolVersion: spoken, capabilities: {}, serverInfo: {name: 'files', version: '1'}};
+	client.send({id: 'first', method: 'initialize', params: {...opening, protocolVersion: clientVersion}});
+	const result = {
+		protocolVersion: upstreamVersion,
+		capabilities: {},
+		serverInfo: {name: 'files', version: '1'},
+	};
 	upstream.send({id: 'first', result});
 	client.send({method: 'notifications/initialized'});
-	for (const {received: heard, receivedTexts: heardTexts} of [client, upstream])
-		heardTexts.length = heard.length = 0;
+	for (const {received, receivedTexts} of [client, upstream]) receivedTexts.length = received.length = 0;
 }
 
-test('carries a whole conversation byte for byte, shown and logged once', async t => {
+test('forwards a whole conversation byte for byte, and shows and records each message once', async t => {
 	const {client, upstream, shown, logged, entries} = start(t);
-	const said: Array<[from: 'client' | 'upstream', text: string]> = [
+	const messages: Array<[from: 'client' | 'upstream', text: string]> = [
 		['client', '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}'],
 		[
 			'upstream',
@@ -55,15 +58,15 @@ test('carries a whole conversation byte for byte, shown and logged once', async 
 		['upstream', '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"a"}}'],
 		['upstream', '{"jsonrpc":"2.0","id":"a","result": {"content":[]} }'],
 	];
-	for (const [from, text] of said) (from === 'client' ? client : upstream).sendText(text);
-	const by = (side: string) => said.filter(([from]) => from === side).map(([, text]) => text);
+	for (const [from, text] of messages) (from === 'client' ? client : upstream).sendText(text);
+	const by = (side: string) => messages.filter(([from]) => from === side).map(([, text]) => text);
 	t.deepEqual(upstream.receivedTexts, by('client'));
 	t.deepEqual(client.receivedTexts, by('upstream'));
-	t.is(shown.length, said.length);
+	t.is(shown.length, messages.length);
 	const [, ...lines] = await logged();
 	t.deepEqual(
 		lines.map(({message}) => message),
-		said.map(([, text]) => JSON.parse(text)),
+		messages.map(([, text]) => JSON.parse(text)),
 	);
 	t.true(lines.every(({side}) => side === 'client'));
 	t.deepEqual(
@@ -72,7 +75,7 @@ test('carries a whole conversation byte for byte, shown and logged once', async 
 	);
 });
 
-test('answers what is no message, shows it and logs it, and lets the server hear nothing of it', async t => {
+test('rejects an invalid message, shows and records it, and does not forward it', async t => {
 	const {client, upstream, shown, logged} = start(t);
 	client.sendText('hello');
 	t.like(client.received, [{id: null, error: {code: -32_700}}]);
@@ -86,10 +89,10 @@ test('answers what is no message, shows it and logs it, and lets the server hear
 	]);
 });
 
-test('fails what the server does not answer in time, tells it, and drops what comes late', async t => {
+test('fails and cancels a request at the time limit, and drops its late response', async t => {
 	const ends = start(t, 5);
 	const {client, upstream, logged, entries} = ends;
-	shakeHands(ends);
+	completeHandshake(ends);
 	client.send({id: 1, method: 'slow'});
 	await until(() => client.received.length > 0);
 	upstream.send({id: 1, result: {}});
@@ -97,15 +100,15 @@ test('fails what the server does not answer in time, tells it, and drops what co
 	t.is(client.received.length, 1);
 	t.like(upstream.received[1], {method: 'notifications/cancelled', params: {requestId: 1}});
 	t.like((await entries()).at(-1), {event: 'rpc.orphan_response'});
-	// Behind the open and the handshake.
+	// After the open record and the handshake.
 	const sides = (await logged()).slice(4).map(({from, side}) => `${from} ${side}`);
 	t.deepEqual(sides.toSorted(), ['bridge client', 'bridge upstream', 'client client', 'files upstream']);
 });
 
-test('answers all requests, those in flight and later ones, when the server died', t => {
+test('fails pending and later requests after the server has exited', t => {
 	const ends = start(t);
 	const {client, upstream} = ends;
-	shakeHands(ends);
+	completeHandshake(ends);
 	client.send({id: 1, method: 'a'});
 	client.send({id: 2, method: 'b'});
 	upstream.end(
@@ -122,10 +125,10 @@ test('answers all requests, those in flight and later ones, when the server died
 	t.is(upstream.received.length, 2);
 });
 
-test('drops the noise of a server and goes on', async t => {
+test('drops output of a server that is not a message', async t => {
 	const ends = start(t);
 	const {client, upstream, entries} = ends;
-	shakeHands(ends);
+	completeHandshake(ends);
 	client.send({id: 1, method: 'a'});
 	upstream.sendText('Debugger attached.');
 	upstream.send({id: 1, result: {}});
@@ -134,21 +137,21 @@ test('drops the noise of a server and goes on', async t => {
 	t.is((await entries()).length, 2);
 });
 
-test('works without anybody looking on', t => {
+test('works without a trace and a traffic log', t => {
 	const {log} = readableLog();
 	const ends = converse(...wrapStages({log, upstream: 'files', transport: 'stdio', timeoutMs: 0}));
 	const {client, upstream} = ends;
-	shakeHands(ends);
+	completeHandshake(ends);
 	client.send({id: 1, method: 'a'});
 	upstream.send({id: 1, result: {}});
 	t.like(client.received, [{id: 1, result: {}}]);
 });
 
-test('a batch of the server is split for every client, and each message of it goes its way', t => {
+test('splits a batch of the server for every client', t => {
 	for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']) {
 		const ends = start(t);
 		const {client, upstream} = ends;
-		shakeHands(ends, version);
+		completeHandshake(ends, version);
 		client.send({id: 1, method: 'a'});
 		client.send({id: 2, method: 'b'});
 		const texts = [
@@ -160,33 +163,33 @@ test('a batch of the server is split for every client, and each message of it go
 	}
 });
 
-test('a batch of a client of 2025-03-26 is answered as one, also when the server died meanwhile', t => {
+test('responds to a batch of a 2025-03-26 client with one batch, also if the server exits', t => {
 	const ends = start(t);
 	const {client, upstream} = ends;
-	shakeHands(ends, '2025-03-26');
+	completeHandshake(ends, '2025-03-26');
 	client.sendText('[{"jsonrpc":"2.0","id":1,"method":"a"},7,{"jsonrpc":"2.0","id":2,"method":"b"}]');
 	upstream.send({id: 2, result: {}});
 	t.deepEqual(client.received, []);
 	upstream.end(new BridgeError('ERR_CHILD_EXITED', 'files exited.', 'Start it again.'));
-	const [answers = []] = client.received as unknown as Message[][];
-	t.like(answers[0], {id: null, error: {code: -32_600}});
-	t.like(answers[1], {id: 2, result: {}});
-	t.like(answers[2], {id: 1, error: {code: -31_004}});
-	t.is(answers.length, 3);
+	const [responses = []] = client.received as unknown as Message[][];
+	t.like(responses[0], {id: null, error: {code: -32_600}});
+	t.like(responses[1], {id: 2, result: {}});
+	t.like(responses[2], {id: 1, error: {code: -31_004}});
+	t.is(responses.length, 3);
 	t.is(client.received.length, 1);
 });
 
-test('ends the conversation towards the server when the client is gone', t => {
+test('completes the connection to the server when the client disconnects', t => {
 	const {log} = readableLog();
 	const {client, upstream} = converse(
 		...wrapStages({log, upstream: 'files', transport: 'stdio', timeoutMs: 0}),
 	);
-	let isOver = false;
+	let isComplete = false;
 	(upstream.outgoing as unknown as {subscribe(observer: {complete(): void}): void}).subscribe({
 		complete() {
-			isOver = true;
+			isComplete = true;
 		},
 	});
 	client.end();
-	t.true(isOver);
+	t.true(isComplete);
 });
