@@ -15,23 +15,22 @@ import type {ToolsCache} from './cache-tools/tools-cache.js';
 
 export type CacheToolsOptions = {
 	readonly negotiation: Negotiation;
-	/** Where the list is kept, which conversations may share that may see each other's tools. */
+	/** The cached lists. Shared only by conversations that may see each other's tools. */
 	readonly cache: ToolsCache;
-	/** How long the server may take for a page of a list that is to be cached; 0 for the default. */
+	/** Time limit of the upstream for one page of the list, in ms; 0 for the default. */
 	readonly timeoutMs?: number;
 };
 
-/** Nobody waits for ever for a list that nobody has asked for. */
 const FETCH_TIMEOUT_MS = 60_000;
-/** Requests that may wait for the list at a time; one more is passed on to the server. */
+/** Client requests that may be queued for the list. Further requests are forwarded to the upstream. */
 const MAX_QUEUED = 100;
 
 /**
- * Answers `tools/list` from a list that bridge fetches once the handshake is complete, and tells the client of changes
- * that are some.
+ * Responds to `tools/list` from a list that bridge fetches after the handshake, and notifies the client when
+ * the tools differ.
  *
- * It stands next to the server, behind the stages that translate: a list is kept in the server's own words, `ttlMs`
- * among them, and what leaves here becomes what each client's version needs, like an answer of the server's.
+ * The stage is next to the upstream, behind the translating stages. So the cache contains the upstream's own
+ * results, including `ttlMs`, and a cached result is translated to the client's version like any response.
  */
 export function cacheTools(options: CacheToolsOptions): Stage {
 	return stage(out => new ToolsCacheStage(options, out));
@@ -43,15 +42,15 @@ class ToolsCacheStage implements StageSteps, ToolListConsumer {
 	readonly #out: StageOutputs;
 	readonly #fetch: ToolsFetcher;
 	readonly #streams = new ListChangedStreams();
-	/** The list, once there is somebody to ask for it. */
+	/** The shared list. Undefined until the handshake is complete. */
 	#tools: SharedToolList | undefined;
-	/** Requests of the client that wait for the list, by their keys. */
+	/** Client requests that wait for the list, by key. */
 	readonly #queued = new Map<string, Envelope>();
-	/** The revision of the list that the client was told of. */
+	/** The last revision that the client was notified of. */
 	#notifiedRevision: number | undefined;
-	/** The key of the `initialize` that is on its way. */
+	/** The key of the pending `initialize`. */
 	#initializeKey: string | undefined;
-	/** Who said last what the client is told of. */
+	/** The sender of the last list_changed notification. */
 	#origin: MessageOrigin = bridgeOrigin;
 	#isStopped = false;
 	#onFlushed: (() => void) | undefined;
@@ -65,7 +64,7 @@ class ToolsCacheStage implements StageSteps, ToolListConsumer {
 			toUpstream: out.toUpstream,
 			timeoutMs: timeoutMs || FETCH_TIMEOUT_MS,
 		});
-		// A server without handshake never hears that it is complete, nor does one that was told so elsewhere.
+		// A stateless upstream and a restored session never get notifications/initialized here.
 		negotiation.whenReady(() => {
 			if (negotiation.upstreamVersion === STATELESS || negotiation.isRestored) this.#join();
 		});
@@ -106,7 +105,7 @@ class ToolsCacheStage implements StageSteps, ToolListConsumer {
 	readonly upstreamClosed = (): void => this.#stop();
 	readonly teardown = (): void => this.#stop();
 
-	/** A client that says no more may still wait for what it asked. */
+	/** Delays the end of the client until its queued requests have a response. */
 	readonly clientEnded = (done: () => void): void => {
 		this.#onFlushed = done;
 		this.#stopIfFlushed();
@@ -117,10 +116,10 @@ class ToolsCacheStage implements StageSteps, ToolListConsumer {
 	}
 
 	onRevision(revision: number): void {
-		const {clientVersion: client, upstreamVersion: upstream, isRestored: isResumed} = this.#negotiation;
-		// A client that began elsewhere was told of the list there.
+		const {clientVersion: client, upstreamVersion: upstream, isRestored} = this.#negotiation;
+		// The client of a restored session was notified by the replica that it came from.
 		const isNotified =
-			revision === this.#notifiedRevision || (isResumed && this.#notifiedRevision === undefined);
+			revision === this.#notifiedRevision || (isRestored && this.#notifiedRevision === undefined);
 		this.#notifiedRevision = revision;
 		if (isNotified) return;
 		const isStateless = client === STATELESS && upstream === STATELESS;
@@ -144,7 +143,7 @@ class ToolsCacheStage implements StageSteps, ToolListConsumer {
 		const {upstreamVersion: upstream, initializeResult} = this.#negotiation;
 		const hasTools = isObject(objectOf(initializeResult?.capabilities).tools);
 		if (this.#isStopped || upstream === undefined || !hasTools) return;
-		// A server that is initialized once more may be another.
+		// A re-initialized upstream may have other tools.
 		if (this.#tools) {
 			this.#tools.invalidate(this);
 			return;
@@ -156,7 +155,7 @@ class ToolsCacheStage implements StageSteps, ToolListConsumer {
 	#listRequested(request: Envelope, reply: Emit): Envelope | undefined {
 		const {key} = request.head;
 		if (!this.#tools || key === undefined || hasCursor(request)) return request;
-		// What a server would refuse is left to it.
+		// The upstream rejects an invalid envelope itself.
 		if (this.#negotiation.upstreamVersion === STATELESS && requestMetaError(request.body.params))
 			return request;
 		if (this.#queued.size >= MAX_QUEUED) return this.#countMiss(request);
@@ -164,7 +163,7 @@ class ToolsCacheStage implements StageSteps, ToolListConsumer {
 		const cacheRead = this.#tools.read(this);
 		if (cacheRead === 'wait') return;
 		this.#queued.delete(key);
-		if (cacheRead === 'pass on') return this.#countMiss(request);
+		if (cacheRead === 'forward') return this.#countMiss(request);
 		reply(this.#reply(request, cacheRead.result));
 		return;
 	}
@@ -174,13 +173,13 @@ class ToolsCacheStage implements StageSteps, ToolListConsumer {
 		return request;
 	}
 
-	/** The list under the id of a request, which has its result as text: it is not written anew each time. */
+	/** The response with the cached result, which is serialized already. */
 	#reply({head: {id = 'null'}, origin}: Envelope, result: string): Envelope {
 		this.#cache.counts.hits++;
 		return Envelope.response(id, 'result', result, origin, text => String(text));
 	}
 
-	/** What waits here is not known to the server. */
+	/** Drops the cancellation of a queued request, which was never sent to the upstream. */
 	#cancelled(envelope: Envelope): Envelope | undefined {
 		const key = canonicalId(memberText(envelope.bytes, 'params', 'requestId') ?? '""');
 		this.#streams.ended(key);
@@ -200,7 +199,7 @@ class ToolsCacheStage implements StageSteps, ToolListConsumer {
 		return this.#tools.invalidate(this) ? undefined : envelope;
 	}
 
-	/** All that the client said is on its way, and nothing of bridge's own follows it. */
+	/** Stops once the client has ended and no request is queued. */
 	#stopIfFlushed(): void {
 		if (this.#onFlushed && this.#queued.size === 0) this.#stop();
 	}
@@ -212,13 +211,13 @@ class ToolsCacheStage implements StageSteps, ToolListConsumer {
 		this.#fetch.abandon();
 		this.#tools?.leave(this);
 		this.#tools = undefined;
-		// Whoever still waits is answered by the stage that matches answers.
+		// The stage that matches responses fails requests that are still queued.
 		this.#queued.clear();
 		done?.();
 	}
 }
 
-/** Whether a request is for one page of several. */
+/** Whether a request is for a later page. */
 function hasCursor({bytes}: Envelope): boolean {
 	const cursor = memberText(bytes, 'params', 'cursor');
 	return cursor !== undefined && cursor !== 'null';
@@ -227,7 +226,7 @@ function hasCursor({bytes}: Envelope): boolean {
 const listChangedNotification = (origin: MessageOrigin): Envelope =>
 	Envelope.fromText(`{"jsonrpc":"2.0","method":"${TOOLS_LIST_CHANGED}"}`, origin);
 
-/** What a server says of itself, and that its client will hear of other tools: from bridge, whatever the server does. */
+/** The `initialize` result with `tools.listChanged`, because bridge sends these notifications itself. */
 const withListChanged = (result: unknown): unknown =>
 	mapObjectMember(result, 'capabilities', capabilities =>
 		mapObjectMember(capabilities, 'tools', tools => mapObjectMember(tools, 'listChanged', () => true)),

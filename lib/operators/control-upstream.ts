@@ -4,8 +4,8 @@ import type {UpstreamControl} from '../core/upstream-control.js';
 import {Valve} from '../core/valve.js';
 
 /**
- * Lets bridge speak to the end of a connection. It stands before the stages that know the headers of the conversation: what
- * is said comes there with those that a message would have.
+ * Lets bridge send commands to the upstream endpoint. The stage comes before those that set headers, so that
+ * commands get the headers of the conversation.
  */
 export function controlUpstream(control: UpstreamControl, authorization: string | undefined): Stage {
 	const headers: Headers = authorization === undefined ? {} : {authorization};

@@ -4,16 +4,16 @@ import {detectFraming, type Framing} from '../wire/framing.js';
 import {lineSplitter, type MessageSplitter, type SplitterSink} from '../wire/line-splitter.js';
 import {describeOversized} from '../wire/oversized.js';
 
-/** The longest message that is taken, in bytes. */
+/** The default limit on the size of a message, in bytes. */
 export const MESSAGE_LIMIT = 64 * 2 ** 20;
 
 export type FrameOptions = {
 	readonly maxBytes?: number;
-	/** Told once which framing the sender uses. Without it, lines are expected. */
+	/** Called once with the detected framing. Without this callback, the framing is lines. */
 	readonly onFraming?: (framing: Framing) => void;
 };
 
-/** Bytes of one sender into its messages. A message over the limit is skipped unheld and goes on as a flawed one. */
+/** Splits bytes into messages. A message over the limit is not buffered, but emitted with a flaw. */
 export function frame(
 	origin: MessageOrigin,
 	{maxBytes = MESSAGE_LIMIT, onFraming}: FrameOptions = {},
@@ -26,35 +26,35 @@ export function frame(
 				tooLarge: (start, end) =>
 					subscriber.next(Envelope.tooLarge(start, describeOversized(start, end), origin)),
 			};
-			const cutter = onFraming
+			const splitter = onFraming
 				? detectFraming(maxBytes, handlers, onFraming)
 				: lineSplitter(maxBytes, handlers);
-			return source.subscribe(new FrameSubscriber(subscriber, cutter));
+			return source.subscribe(new FrameSubscriber(subscriber, splitter));
 		});
 }
 
-/** Cuts chunks. A class of RxJS's own kind, for the same reason as a stage's step. */
+/** Splits chunks. A Subscriber subclass, because an observer would cost more calls per chunk. */
 class FrameSubscriber extends Subscriber<Buffer> {
 	readonly #next: Subscriber<Envelope>;
-	readonly #cutter: MessageSplitter;
+	readonly #splitter: MessageSplitter;
 
-	constructor(next: Subscriber<Envelope>, cutter: MessageSplitter) {
+	constructor(next: Subscriber<Envelope>, splitter: MessageSplitter) {
 		super(next);
 		this.#next = next;
-		this.#cutter = cutter;
+		this.#splitter = splitter;
 	}
 
 	override next(chunk: Buffer): void {
-		if (!this.isStopped) this.#cutter.push(chunk);
+		if (!this.isStopped) this.#splitter.push(chunk);
 	}
 
 	protected override _error(error: unknown): void {
-		this.#cutter.end();
+		this.#splitter.end();
 		this.#next.error(error);
 	}
 
 	protected override _complete(): void {
-		this.#cutter.end();
+		this.#splitter.end();
 		this.#next.complete();
 	}
 }

@@ -13,23 +13,23 @@ import {memberText} from '../wire/member.js';
 import {SESSION_HEADER, SessionId, type SessionIdOptions} from './inject-session/session-id.js';
 
 export type InjectSessionOptions = SessionIdOptions & {
-	/** An id for a request of bridge's own. */
+	/** Creates an id for a request that bridge sends itself. */
 	readonly nextRequestId: () => string;
-	/** The server had lost the session, and this is its response to a new handshake, which took this long. */
+	/** Called with the result of a re-initialization and its duration. */
 	readonly onReinitialized?: ((result: JsonObject, durationMs: number) => void) | undefined;
 	/**
-	 * What is said in the new session, of what was meant for the one that is lost: the server may be another one by now, and
-	 * speak another version. What is nothing any more was answered by who says so.
+	 * Translates a message of the lost session for the new one, whose upstream may use another protocol
+	 * version. Returns undefined for a message that has no equivalent there. `reply` gets the response to such
+	 * a request.
 	 */
-	readonly retranslate?: ((envelope: Envelope, answer: Emit) => Envelope | undefined) | undefined;
-	/** How long a server may take to respond to a new handshake; 0 for no limit. */
+	readonly retranslate?: ((envelope: Envelope, reply: Emit) => Envelope | undefined) | undefined;
+	/** Time limit of a re-initialization; 0 for no limit. */
 	readonly handshakeMs?: number | undefined;
 };
 
-/** How much of a refusal is searched for what it is about. */
+/** Bytes of an HTTP error body that are searched for the word "session". */
 const MAX_SEARCHED = 4096;
 
-/** A request that the server has not answered. */
 type PendingSessionRequest = {
 	readonly request: Envelope;
 	readonly session: string | undefined;
@@ -37,21 +37,20 @@ type PendingSessionRequest = {
 	readonly handshake: number;
 };
 
-/** A handshake that is under way because the session was lost, and what was refused for that reason. */
+/** A re-initialization in progress, with the requests that were rejected because the session was lost. */
 type Reinitialization = {
 	readonly key: string;
-	/** The session that was lost. */
 	readonly lostSession: string | undefined;
-	readonly rejected: Array<{readonly asked: PendingSessionRequest; readonly refusal: Envelope}>;
+	readonly rejected: Array<{readonly request: PendingSessionRequest; readonly errorResponse: Envelope}>;
 	readonly timer: NodeJS.Timeout | undefined;
 	readonly since: number;
 };
 
 /**
- * Stores the id that a server behind HTTP gives to the session, in any of its responses, and adds it to all later requests.
+ * Stores the session id from any HTTP response of the upstream, and adds it to all later requests.
  *
- * When the server has lost the session, it is shaken hands with again, once for all who noticed, and what it refused for
- * that reason is asked again, once. It was not carried out: that is what the refusal says.
+ * When the upstream has lost the session, it is re-initialized once, and the rejected requests are retried
+ * once. A retry is safe, because the upstream did not execute a request of an unknown session.
  */
 export function injectSession(options: InjectSessionOptions): Stage {
 	return stage(out => new SessionInjector(options, out));
@@ -66,7 +65,7 @@ class SessionInjector implements StageSteps {
 	#initializeRequest: Envelope | undefined;
 	#initializedNotification: Envelope | undefined;
 	#reinitialization: Reinitialization | undefined;
-	/** What the client is to hear of a server that came back. */
+	/** The list_changed notifications that the client gets after a re-initialization. */
 	#listNotifications: Envelope[] = [];
 
 	constructor(options: InjectSessionOptions, out: StageOutputs) {
@@ -110,11 +109,11 @@ class SessionInjector implements StageSteps {
 		return envelope;
 	}
 
-	/** Comes with the first answer in the new session: until then a refusal may follow, which nothing may precede. */
+	/** Waits for the first response in the new session, because an HTTP error cannot follow a notification. */
 	#sendListNotifications(): void {
 		const notifications = this.#listNotifications;
 		this.#listNotifications = [];
-		for (const notice of notifications) this.#out.toClient(notice);
+		for (const notification of notifications) this.#out.toClient(notification);
 	}
 
 	readonly teardown = (): void => {
@@ -122,17 +121,14 @@ class SessionInjector implements StageSteps {
 		this.#queued.drain();
 	};
 
-	/**
-	 * Nobody waits for the answer to a request that was cancelled. Returns whether it waits for a new session, in which the
-	 * server is not even to hear of it.
-	 */
+	/** Drops a cancelled request. Returns whether it was queued, so that the cancellation is dropped, too. */
 	#handleCancelled({bytes}: Envelope): boolean {
 		const id = memberText(bytes, 'params', 'requestId');
 		if (id === undefined) return false;
 		const key = canonicalId(id);
 		this.#pending.delete(key);
 		const {rejected = []} = this.#reinitialization ?? {};
-		const at = rejected.findIndex(({asked}) => asked.request.head.key === key);
+		const at = rejected.findIndex(({request}) => request.request.head.key === key);
 		if (at !== -1) rejected.splice(at, 1);
 		return at !== -1 || this.#queued.remove(id);
 	}
@@ -146,7 +142,6 @@ class SessionInjector implements StageSteps {
 		return envelope;
 	}
 
-	/** Stores the id that came with a message. */
 	#storeSession(
 		{headers, relatedRequestId: requestId}: MessageOrigin,
 		request: PendingSessionRequest | undefined,
@@ -167,7 +162,7 @@ class SessionInjector implements StageSteps {
 		return error;
 	}
 
-	/** An id came with a response that has no message. */
+	/** Stores an id from an HTTP response without a message. */
 	#sessionAssigned({origin: {headers}, body}: Envelope): undefined {
 		const before = this.#id.current;
 		if (objectOf(body.params).sent !== before || this.#reinitialization) return;
@@ -175,25 +170,25 @@ class SessionInjector implements StageSteps {
 		if (this.#id.current !== before) this.#sendSessionId();
 	}
 
-	/** The end of the connection needs the new id, too: for its stream, and for the end of the session. */
+	/** Sends the new id to the upstream endpoint, which needs it for its GET stream and for DELETE. */
 	#sendSessionId(): void {
 		const notification = Envelope.of({jsonrpc: '2.0', method: SESSION_ID_CHANGED});
 		notification.headers = this.#id.latestHeaders();
 		this.#out.toUpstream(notification);
 	}
 
-	#isLost({origin: {errorReply: refusal}}: Envelope, {session}: PendingSessionRequest): boolean {
-		// One that other replicas know, too, may have been ended there: its client is told, and begins anew.
-		if (!refusal || session === undefined || !this.#initializeRequest || this.#options.control) return false;
-		const {status, body} = refusal;
+	#isLost({origin: {errorReply}}: Envelope, {session}: PendingSessionRequest): boolean {
+		// Another replica may have ended a shared session, so that its client has to re-initialize.
+		if (!errorReply || session === undefined || !this.#initializeRequest || this.#options.control)
+			return false;
+		const {status, body} = errorReply;
 		return status === 404 || (status === 400 && /session/i.test(body.toString('latin1', 0, MAX_SEARCHED)));
 	}
 
-	/** The server does not know the session. */
-	#reinitialize(request: PendingSessionRequest, refusal: Envelope): Envelope | undefined {
-		if (request.isRetry) return refusal;
+	#reinitialize(request: PendingSessionRequest, errorResponse: Envelope): Envelope | undefined {
+		if (request.isRetry) return errorResponse;
 		if (this.#reinitialization) {
-			this.#reinitialization.rejected.push({asked: request, refusal});
+			this.#reinitialization.rejected.push({request, errorResponse});
 			return;
 		}
 		if (request.session !== this.#id.current) {
@@ -201,7 +196,7 @@ class SessionInjector implements StageSteps {
 			return;
 		}
 		const {upstream, log, nextRequestId} = this.#options;
-		log.info('session.lost', `${upstream} has lost the session; hands are shaken again.`, {server: upstream});
+		log.info('session.lost', `${upstream} lost the session; re-initializing.`, {server: upstream});
 		const id = JSON.stringify(nextRequestId());
 		const {handshakeMs = handshakeTimeoutMs()} = this.#options;
 		const timer =
@@ -209,7 +204,7 @@ class SessionInjector implements StageSteps {
 		this.#reinitialization = {
 			key: canonicalId(id),
 			lostSession: this.#id.current,
-			rejected: [{asked: request, refusal}],
+			rejected: [{request, errorResponse}],
 			timer,
 			since: performance.now(),
 		};
@@ -231,7 +226,7 @@ class SessionInjector implements StageSteps {
 		if (current) this.#out.toUpstream(this.#withSession(current, isRetry));
 	}
 
-	/** The server has answered the new handshake, or will not. */
+	/** Ends the re-initialization with the result of the upstream; undefined for an error or a timeout. */
 	#reinitialized(result: unknown): undefined {
 		const {rejected = [], timer, lostSession: session, since = 0} = this.#reinitialization ?? {};
 		clearTimeout(timer);
@@ -239,12 +234,12 @@ class SessionInjector implements StageSteps {
 		if (isObject(result)) {
 			this.#options.onReinitialized?.(result, performance.now() - since);
 			if (this.#initializedNotification) this.#resend(this.#initializedNotification, true);
-			for (const {asked} of rejected) this.#retry(asked);
+			for (const {request} of rejected) this.#retry(request);
 			this.#listNotifications = listChangedNotifications(result);
 		} else {
-			// Whoever asks next finds out again that it is lost, and tries again.
+			// The next request is rejected again, and starts another re-initialization.
 			this.#id.current ??= session;
-			for (const {refusal} of rejected) this.#out.toClient(refusal);
+			for (const {errorResponse} of rejected) this.#out.toClient(errorResponse);
 		}
 		for (const queued of this.#queued.drain()) this.#resend(queued, false);
 	}

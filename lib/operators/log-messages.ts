@@ -8,22 +8,23 @@ type LogMessagesOptions = {
 	readonly log: Log;
 	/** The level of the log. Below debug, messages cost nothing. */
 	readonly level: LogLevelName;
-	/** The peer whose messages pass here. */
+	/** The name of the peer next to this stage. */
 	readonly peer: string;
 };
 
-/** Bytes of a message that are redacted, and characters of it that are logged. */
+/** Bytes of a message that are redacted. */
 const MAX_REDACTED = 64 * 1024;
+/** Characters of a redacted message that are logged. */
 const MAX_LOGGED = 4000;
 
-/** Logs the messages to and from a peer: at debug what each is, at trace its text, without secrets. */
+/** Logs the messages to and from a peer: a description at debug level, the redacted text at trace level. */
 export function logMessages({log, level, peer}: LogMessagesOptions): Stage {
 	if (level !== 'debug' && level !== 'trace') return {};
 	const logMessage = (envelope: Envelope, from: string, to: string): Envelope => {
-		const what = describeMessage(envelope);
+		const description = describeMessage(envelope);
 		const {id} = envelope.head;
 		const fields = {from, to, ...(id === undefined ? {} : {id}), bytes: envelope.size};
-		log.debug('rpc.message', `${from} to ${to}: ${what}`, fields);
+		log.debug('rpc.message', `${from} to ${to}: ${description}`, fields);
 		if (level === 'trace') log.trace('rpc.bytes', textOf(envelope), {from, to});
 		return envelope;
 	};

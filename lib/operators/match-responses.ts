@@ -13,18 +13,18 @@ import {memberRange, memberText} from '../wire/member.js';
 type MatchResponsesOptions = {
 	readonly log: Log;
 	readonly upstream: string;
-	/** Where requests are kept until they are answered. */
+	/** The pending requests, shared with other stages. */
 	readonly pending?: PendingRequests;
-	/** Whether responses to requests that the client has cancelled are dropped. An upstream may send them all the same. */
+	/** Whether late responses to cancelled requests are dropped. */
 	readonly dropsCancelled?: boolean;
 };
 
 /**
- * Gives every request of the client one answer, under the id that it was asked with, character for character.
+ * Ensures that every client request gets one response, with the exact id of the request.
  *
- * An id that is in flight already is refused. An answer that nobody waits for is dropped, and so is progress: some
- * clients end the connection over it. When the upstream is gone, whatever waits is answered with the reason, and so is
- * all that is asked later.
+ * A request with a pending id is rejected. Responses and progress without a pending request are dropped,
+ * because some clients close the connection over them. When the upstream disconnects, pending and later
+ * requests get an error with the reason.
  */
 export function matchResponses({
 	log,
@@ -45,15 +45,15 @@ export function matchResponses({
 		const request = isLast ? pending.settle(key) : pending.abandon(key);
 		if (request?.isCancelled && dropsCancelled) return;
 		if (request) return request.id === envelope.head.id ? envelope : envelope.withId(request.id);
-		const sentence = `${upstream} answered a request that nobody waits for; the answer was dropped.`;
-		warnRateLimited(log, 'rpc.orphan_response', sentence, {id: shortened(key), server: upstream}, upstream);
+		const message = `${upstream} sent a response that matches no pending request; it was dropped.`;
+		warnRateLimited(log, 'rpc.orphan_response', message, {id: shortened(key), server: upstream}, upstream);
 		return;
 	};
 	const handleProgress = (envelope: Envelope): Envelope | undefined => {
 		const restored = pending.progress.restoreToken(envelope);
 		if (restored) return restored;
-		const sentence = `${upstream} told of the progress of something that nobody waits for.`;
-		log.debug('rpc.orphan_progress', sentence, {server: upstream});
+		const message = `${upstream} sent progress that matches no pending request; it was dropped.`;
+		log.debug('rpc.orphan_progress', message, {server: upstream});
 		return;
 	};
 	return stage(out => ({
@@ -80,13 +80,13 @@ export function matchResponses({
 	}));
 }
 
-/** A notification under the name that servers know it by. */
+/** Corrects the method of a notification that some clients misname. */
 function withCorrectMethod(envelope: Envelope, original: string): Envelope {
 	const method = misnamedNotifications.get(original);
 	return method === undefined ? envelope : editMessage(envelope, body => ({...body, method}));
 }
 
-/** Tells the upstream of a cancelled request under the id that it knows it by. */
+/** The cancellation with the id that the request has upstream. */
 function renameCancellation(envelope: Envelope, pending: PendingRequests): Envelope | undefined {
 	const id = memberText(envelope.bytes, 'params', 'requestId');
 	if (id === undefined) return envelope;
@@ -97,7 +97,6 @@ function renameCancellation(envelope: Envelope, pending: PendingRequests): Envel
 	return cancellationFor(envelope, request.upstreamId);
 }
 
-/** A request with another progress token. */
 function withToken(request: Envelope, token: string): Envelope {
 	const at = memberRange(request.bytes, 'params', '_meta', 'progressToken');
 	return at ? request.withTextAt(at, token) : request;
@@ -106,6 +105,6 @@ function withToken(request: Envelope, token: string): Envelope {
 const connectionClosed = (upstream: string): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_CLOSED',
-		`The connection to ${upstream} was closed before it answered.`,
-		'Connect again, and stay connected until the answers are there.',
+		`The connection to ${upstream} was closed before it responded.`,
+		'Connect again, and stay connected until all responses have arrived.',
 	);

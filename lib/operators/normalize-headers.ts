@@ -7,13 +7,13 @@ import {STATELESS, type Version} from '../protocol/version.js';
 
 export type NormalizeHeadersOptions = {
 	readonly negotiation: Negotiation;
-	/** Headers of the configuration, which come last. */
+	/** Configured headers. They override all others. */
 	readonly headers?: Headers;
 	readonly accept?: string;
 	readonly contentType?: string;
-	/** Whether the client's Authorization goes on to the server. */
+	/** Whether the client's Authorization is forwarded to the upstream. */
 	readonly passAuthorization?: boolean;
-	/** Which arguments of tools a modern server wants in headers, too. */
+	/** The tool arguments that a stateless upstream also expects in headers. */
 	readonly parameters?: ToolHeaderParameters;
 };
 
@@ -23,17 +23,16 @@ type CachedHeaders = {
 	readonly headers: Headers;
 };
 
-/** What streamable HTTP asks for. */
+/** Required by streamable HTTP. */
 const DEFAULT_ACCEPT = 'application/json, text/event-stream';
 const DEFAULT_CONTENT_TYPE = 'application/json';
 
-/** Tells which headers a message leaves with. */
 type HeadersFor = (envelope: Envelope) => Headers;
 
 /**
- * Says which headers a message leaves with: those that the protocol and the configuration want, and the client's
- * Authorization as it is, with the parameters that it tells a modern server. Nothing else that a client sends reaches
- * the server.
+ * Returns a function that builds the request headers of a message: protocol headers, configured headers, the
+ * client's Authorization and, for a stateless upstream, tool parameters. No other client header reaches the
+ * upstream.
  */
 export function headersFor(options: NormalizeHeadersOptions): HeadersFor {
 	const {
@@ -44,19 +43,19 @@ export function headersFor(options: NormalizeHeadersOptions): HeadersFor {
 		passAuthorization = true,
 		parameters,
 	} = options;
-	/** Of the client, for what bridge says in its name. All that a client says in one conversation has the same. */
+	/** The last Authorization of the client, also used for the messages that bridge sends on its behalf. */
 	let authorization: string | undefined;
 	const buildHeaders = (envelope: Envelope): Headers => ({
 		accept,
 		'content-type': contentType,
-		// A body that is as long as it looks: nothing has to be unpacked, and nothing can swell.
+		// Uncompressed bodies only, so that a small response cannot expand in memory.
 		'accept-encoding': 'identity',
 		...protocolHeaders(envelope, negotiation.upstreamVersion),
 		...(negotiation.upstreamVersion === STATELESS ? parameterHeadersOf(envelope, parameters) : {}),
 		...(authorization === undefined ? {} : {authorization}),
 		...headers,
 	});
-	/** Those of the last message: in a session all have the same, and to make them anew takes long. */
+	/** Cached, because they rarely change within a session and are slow to build. */
 	let last: CachedHeaders | undefined;
 	const cachedHeaders = (envelope: Envelope): Headers => {
 		const version = negotiation.upstreamVersion;
@@ -72,7 +71,7 @@ export function headersFor(options: NormalizeHeadersOptions): HeadersFor {
 	};
 }
 
-/** What a modern server is told of parameters: as the client tells it, or for a client that knows of no such headers. */
+/** Parameter headers for a stateless upstream. Headers from the client override derived ones. */
 const parameterHeadersOf = (envelope: Envelope, parameters: ToolHeaderParameters | undefined): Headers => ({
 	...(parameters?.hasAny && envelope.head.method === 'tools/call'
 		? parameters.headersOf(envelope.body.params)
@@ -80,7 +79,7 @@ const parameterHeadersOf = (envelope: Envelope, parameters: ToolHeaderParameters
 	...parameterHeaders(envelope.origin.headers ?? {}),
 });
 
-/** Puts these headers on all that goes to the server. */
+/** Sets these headers on all messages to the upstream. */
 export const normalizeHeaders = (headersOf: HeadersFor): Stage =>
 	perMessage({
 		toUpstream(envelope: Envelope) {

@@ -2,13 +2,13 @@ import {perMessage, type Stage} from '../core/stage.js';
 import {objectOf} from '../util/json.js';
 
 type ObserveHealthOptions = {
-	/** The server has said something. */
+	/** Called for each message of the upstream. */
 	readonly onMessage: () => void;
-	/** It could not be reached, for this reason; undefined where its process exited, which was reported with the reason. */
+	/** Called when the upstream is unreachable. Without a reason, its process exited (reported elsewhere). */
 	readonly onFailure: (reason: string | undefined) => void;
 };
 
-/** Takes note of whether a server is there, for the status. Stands next to it. */
+/** Reports the reachability of an upstream for the status. Must be the stage next to the upstream. */
 export const observeHealth = ({onMessage, onFailure}: ObserveHealthOptions): Stage =>
 	perMessage({
 		toClient(envelope) {

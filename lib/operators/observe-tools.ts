@@ -4,15 +4,15 @@ import {listOf, objectOf} from '../util/json.js';
 import {canonicalId} from '../wire/id.js';
 
 type ObserveToolsOptions = {
-	/** A client was shown so many tools. Lists that come in pages are not counted. */
+	/** Called with the number of listed tools. Paginated lists are not counted. */
 	readonly onTools?: (count: number) => void;
-	/** Where it is kept which of their arguments stand in headers, too. */
+	/** Updated with the tool arguments that are also sent in headers. */
 	readonly parameters: ToolHeaderParameters;
 };
 
-/** Takes note of the tools that a client is shown. */
+/** Observes the tool lists that a client receives. */
 export function observeTools({onTools, parameters}: ObserveToolsOptions): Stage {
-	/** The keys of the requests for the list. A client asks seldom, and is answered soon. */
+	/** Keys of pending tools/list requests. */
 	const pending = new Set<string>();
 	return perMessage({
 		toUpstream(envelope) {

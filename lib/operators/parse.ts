@@ -13,25 +13,25 @@ import {StrayOutputLog} from './parse/stray-output-log.js';
 
 type ParseOptions = {
 	readonly log: Log;
-	/** Whose messages are judged: each side's right where they come in, before any stage acts on them. */
+	/** The side whose messages are checked. The stage must be next to that side. */
 	readonly from: 'client' | 'upstream';
 	readonly maxBytes?: number;
-	/** Whether there is no way back to the sender, as in a filter. */
+	/** Whether replies to the sender are impossible, as in a filter. */
 	readonly isOneWay?: boolean;
 	/**
-	 * Whether a malformed response of the client is an error response for the upstream. The sender of the request would wait
-	 * without end otherwise.
+	 * Whether the upstream gets an error response for a malformed response of the client. Otherwise its request
+	 * would stay pending.
 	 */
 	readonly failsResponses?: boolean;
-	/** Whether an upstream leaves `jsonrpc` out of what it says, as Codex does. Whoever takes that in has to know. */
+	/** Whether messages of the upstream may lack `jsonrpc`, as those of Codex do. */
 	readonly allowsMissingVersion?: boolean;
 };
 
 /**
- * Judges each message of one side, and lets no other pass.
+ * Forwards only valid messages of one side.
  *
- * A client is told what is wrong. An upstream's stray output is logged, and a call whose answer cannot be passed on is
- * failed rather than left to wait.
+ * A client gets an error for an invalid message. Stray output of an upstream is logged. An invalid response
+ * of an upstream becomes an error response, so that no request stays pending.
  */
 export const parse = ({from, ...options}: ParseOptions): Stage =>
 	from === 'client' ? parseClient(options) : parseUpstream(options);
@@ -46,15 +46,15 @@ function parseClient(options: SideOptions): Stage {
 		toUpstream(envelope, reply) {
 			const {flaw, id} = envelope.head;
 			if (flaw === undefined) return isOneWay ? envelope : withinRetainedSize(envelope, reply);
-			// Of the version that has batches, or not: in a filter that is not known, and the receiver decides.
+			// A filter cannot detect the protocol version, so the receiver decides whether batches are allowed.
 			if (isOneWay && flaw === 'a batch' && isValidBatch(envelope)) return envelope;
 			strayOutput.warn('client.message.refused', envelope, flaw);
 			if (isOneWay) return;
-			// Made once: a flood of garbage must not cost an error with a stack each.
+			// Cached, because creating an error with a stack for each message of a flood is slow.
 			const error = errors.get(flaw) ?? flawError(flaw, envelope.origin.name, maxBytes);
 			errors.set(flaw, error);
 			const failure = Envelope.errorResponse(id, error, envelope.origin);
-			// An answer is not answered, however wrong it is.
+			// JSON-RPC forbids replies to a response, even to an invalid one.
 			if (!isResponse(envelope.head)) reply(failure);
 			return isErrorForUpstream(envelope, failsResponses) ? failure : undefined;
 		},
@@ -62,8 +62,8 @@ function parseClient(options: SideOptions): Stage {
 }
 
 /**
- * Whether the upstream gets an error in the place of a message: for a response that is over a limit, and where `isEach` for any
- * response. A message with an id and nothing else may be meant as one.
+ * Whether an error response replaces an invalid message for the upstream: for too complex responses, and with
+ * `failsResponses` for all responses. A message with only an id counts as a response.
  */
 function isErrorForUpstream({head}: Envelope, failsResponses: boolean): boolean {
 	const {id, method, flaw} = head;
@@ -73,13 +73,13 @@ function isErrorForUpstream({head}: Envelope, failsResponses: boolean): boolean 
 	);
 }
 
-/** Whether a batch has messages in it, and nothing else. */
+/** Whether all elements of a batch are valid messages, and there is at least one. */
 function isValidBatch(envelope: Envelope): boolean {
 	const texts = batchElements(envelope.bytes, MAX_BATCH) ?? [];
 	return texts.length > 0 && texts.every(text => envelope.batchElement(text).head.flaw === undefined);
 }
 
-/** The message of a client, unless a session would have to keep too much of it. */
+/** Rejects a message with parts that the session retains and that exceed a limit. */
 function withinRetainedSize(envelope: Envelope, reply: Emit): Envelope | undefined {
 	const error = retainedSizeError(envelope);
 	if (!error) return envelope;
@@ -96,7 +96,7 @@ const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT, allowsMissingVersion = fa
 				return withinWordLimit(envelope, strayOutput, reply);
 			strayOutput.warn(limitFlaws.has(flaw) ? 'frame.too_large' : 'child.stdout.garbage', envelope, flaw);
 			const {name} = envelope.origin;
-			// Made only where it is sent, since it has a stack.
+			// Lazy, because creating an error with a stack is slow.
 			const error = (): BridgeError =>
 				limitFlaws.has(flaw) ? flawError(flaw, name, maxBytes) : invalidResponse(flaw, name);
 			return errorInPlaceOf(envelope, error, reply);
@@ -106,7 +106,7 @@ const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT, allowsMissingVersion = fa
 				if (envelope.head.flaw !== 'a batch') return check(envelope, reply);
 				const texts = batchElements(envelope.bytes);
 				if (!texts) return check(envelope, reply);
-				// No client reads an array but as the answer to one of its own.
+				// Clients accept an array only as the response to their own batch.
 				for (const text of texts) {
 					const part = check(envelope.batchElement(text), reply);
 					if (part) out.toClient(part);
@@ -117,8 +117,8 @@ const parseUpstream = ({log, maxBytes = MESSAGE_LIMIT, allowsMissingVersion = fa
 	});
 
 /**
- * The error in the place of a response of an upstream. A request that is over a limit gets the error. What is meant as neither, a
- * line of a log perhaps, fails nothing.
+ * The error response that replaces an invalid response of an upstream. A too complex server request gets the
+ * error as its reply. Anything else, for example a log line, is dropped.
  */
 function errorInPlaceOf(
 	{head, origin}: Envelope,
@@ -132,15 +132,15 @@ function errorInPlaceOf(
 	return;
 }
 
-/** Flaws of messages that are valid, and over a limit. */
+/** Flaws of valid messages that exceed a limit. */
 const limitFlaws: ReadonlySet<Flaw> = new Set(['too large', 'too complex']);
 
-/** Made once, as above. */
+/** Created once, because an error has a stack. */
 const tooLongErrors = {id: tooLongError('id'), method: tooLongError('method')} as const;
 
 /**
- * The message of an upstream, unless it is a request or notification with an id or a method that is too long: stages keep
- * these until the client responds. The id of a response is only looked up.
+ * Rejects requests and notifications with a too long id or method, because stages store these until the
+ * client responds. The id of a response is only looked up.
  */
 function withinWordLimit(envelope: Envelope, strayOutput: StrayOutputLog, reply: Emit): Envelope | undefined {
 	const {id, method} = envelope.head;
@@ -148,19 +148,19 @@ function withinWordLimit(envelope: Envelope, strayOutput: StrayOutputLog, reply:
 	if (method.length <= MAX_IDENTIFIER_LENGTH && (id === undefined || id.length <= MAX_IDENTIFIER_LENGTH))
 		return envelope;
 	const word = method.length > MAX_IDENTIFIER_LENGTH ? 'method' : 'id';
-	strayOutput.warn('child.stdout.garbage', envelope, `a message whose ${word} is too long`);
+	strayOutput.warn('child.stdout.garbage', envelope, `its ${word} is too long`);
 	if (id !== undefined) reply(Envelope.errorResponse(id, tooLongErrors[word], envelope.origin));
 	return;
 }
 
 function flawError(flaw: Flaw, sender: string, maxBytes: number): BridgeError {
-	const what = `${capitalize(sender)} sent something that is ${flaw}`;
+	const what = `${capitalize(sender)} sent an invalid message (${flaw})`;
 	switch (flaw) {
 		case 'not JSON':
 			return new BridgeError(
 				'ERR_MESSAGE_MALFORMED',
 				`${what}.`,
-				'Send one JSON-RPC message a line, in UTF-8.',
+				'Send one JSON-RPC message per line, in UTF-8.',
 			);
 		case 'too large':
 			return new BridgeError(
@@ -175,13 +175,13 @@ function flawError(flaw: Flaw, sender: string, maxBytes: number): BridgeError {
 			return invalidMessage(`${what}: more than ${MAX_MESSAGE_DEPTH} levels.`, 'Send a flatter message.');
 		case 'a repeated key':
 			return invalidMessage(
-				`${capitalize(sender)} sent a message that has a key twice at its top level, or has name, uri, arguments, _meta or requestId twice in its params.`,
-				'Send each key once: peers disagree on which of two counts.',
+				`${capitalize(sender)} sent a message with a repeated key at its top level, or with a repeated name, uri, arguments, _meta or requestId in its params.`,
+				'Send each key once: parsers disagree on which duplicate counts.',
 			);
 		case 'an id of the wrong type':
 			return invalidMessage(
-				`${capitalize(sender)} sent a message with an id that is neither string nor number.`,
-				'Send a string or a number as the id, or none for a notification.',
+				`${capitalize(sender)} sent a message with an id that is neither a string nor a number.`,
+				'Send a string or a number as the id, or omit the id for a notification.',
 			);
 		default:
 			return invalidMessage(`${what}.`, 'Send JSON-RPC 2.0: {"jsonrpc":"2.0","id":1,"method":"…"}.');
@@ -191,8 +191,8 @@ function flawError(flaw: Flaw, sender: string, maxBytes: number): BridgeError {
 const invalidResponse = (flaw: Flaw, upstream: string): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_INVALID',
-		`${upstream} answered with something that is ${flaw}, which cannot be passed on.`,
-		'Tell whoever makes that server; the log on stderr shows how it begins.',
+		`${upstream} sent an invalid response (${flaw}), which cannot be forwarded.`,
+		'Report it to the author of that server; the log on stderr shows the start of the response.',
 	);
 
 const invalidMessage = (message: string, remedy: string): BridgeError =>

@@ -11,32 +11,32 @@ import {canonicalId} from '../wire/id.js';
 import {storableToolName} from './stateless-upstream/wrapped-tools.js';
 
 const MAX_ENTRIES = 65_536;
-/** Characters of the ids, or of the names of tools, that are remembered. */
+/** Characters of the stored ids, and of the stored tool names. */
 const MAX_CHARACTERS = 8 * 2 ** 20;
-/** How long a server is to keep the result of a task. */
+/** Time for which the upstream should keep a result. */
 const TTL_MS = 300_000;
-/** How often a task is asked after, where the server does not say. */
+/** Poll interval if the upstream does not specify one. */
 const POLL_MS = 1000;
 const MIN_POLL_MS = 50;
 const MAX_POLL_MS = 60_000;
 
-/** A call that runs as a task, of which its client knows nothing. */
+/** A call that bridge runs as a task. Its client sees a plain call. */
 type TaskCall = {
 	readonly id: string;
 	readonly key: string;
 	taskId: unknown;
 	pollMs: number;
 	timer: NodeJS.Timeout | undefined;
-	/** Whether nobody waits for it any more, though the task was not there yet to be stopped. */
+	/** Whether the client cancelled the call before its task was created. */
 	isCancelled: boolean;
 };
 
-/** States in which there is a result to fetch, or a question that comes with fetching it. */
+/** States in which tasks/result returns the result or triggers the server request for input. */
 const fetchable: readonly unknown[] = ['completed', 'failed', 'cancelled', 'input_required'];
 
 /**
- * Lets clients from before there were tasks call tools that only run as one: the task is made, asked after and its
- * result fetched here, and the client sees one call with one answer.
+ * Lets clients without task support call tools that only run as a task. The stage creates and polls the task
+ * and fetches its result, so that the client sees one call with one response.
  */
 export function pollTasks(negotiation: Negotiation): Stage {
 	return stage(out => new TaskPoller(negotiation, out));
@@ -45,13 +45,13 @@ export function pollTasks(negotiation: Negotiation): Stage {
 class TaskPoller implements StageSteps {
 	readonly #negotiation: Negotiation;
 	readonly #out: StageOutputs;
-	/** Tools that run as a task or not at all. */
+	/** Tools that can only run as a task. */
 	readonly #taskOnlyTools = new BoundedStringMap<true>(MAX_ENTRIES, MAX_CHARACTERS);
-	/** Keys of requests for the list of tools, and of `initialize`. */
-	readonly #pendingLists = new BoundedStringMap<string>(MAX_ENTRIES);
-	/** Calls by the keys of whatever the server is to answer next for them. */
+	/** Methods of pending `tools/list` and `initialize` requests, by key. */
+	readonly #pendingObserved = new BoundedStringMap<string>(MAX_ENTRIES);
+	/** Calls by the key of their pending upstream request. */
 	readonly #calls = new BoundedStringMap<TaskCall>(MAX_ENTRIES, MAX_CHARACTERS, ({id}) => id.length);
-	/** Keys of requests whose answers are for nobody. */
+	/** Keys of requests whose responses are ignored. */
 	readonly #ignored = new BoundedMap<string, true>(MAX_ENTRIES);
 	readonly #timers = new Set<NodeJS.Timeout>();
 	#onFlushed: (() => void) | undefined;
@@ -65,7 +65,7 @@ class TaskPoller implements StageSteps {
 		const {id, key, method} = envelope.head;
 		if (method === 'notifications/cancelled') return this.#handleCancelled(envelope);
 		if (id === undefined || key === undefined) return envelope;
-		if (method === 'initialize' || method === 'tools/list') this.#pendingLists.set(key, method);
+		if (method === 'initialize' || method === 'tools/list') this.#pendingObserved.set(key, method);
 		if (method !== 'tools/call' || !this.#negotiation.needsPolling) return envelope;
 		if (!this.#taskOnlyTools.has(storableToolName(objectOf(envelope.body.params).name) ?? ''))
 			return envelope;
@@ -80,8 +80,8 @@ class TaskPoller implements StageSteps {
 		const {key, method} = envelope.head;
 		if (method !== undefined || key === undefined) return envelope;
 		if (this.#ignored.take(key)) return;
-		const list = this.#pendingLists.take(key);
-		if (list !== undefined) this.#readCapabilities(list, objectOf(envelope.body.result));
+		const observed = this.#pendingObserved.take(key);
+		if (observed !== undefined) this.#observeResult(observed, objectOf(envelope.body.result));
 		const call = this.#calls.take(key);
 		const forwarded = call ? this.#proceed(call, envelope) : envelope;
 		this.#reportIfIdle();
@@ -91,7 +91,7 @@ class TaskPoller implements StageSteps {
 	readonly upstreamClosed = (): void => this.#stop();
 	readonly teardown = (): void => this.#stop();
 
-	/** A client that says no more may still wait for what it called. */
+	/** Delays the end of the client until its calls have a response. */
 	readonly clientEnded = (done: () => void): void => {
 		this.#onFlushed = done;
 		this.#reportIfIdle();
@@ -103,8 +103,8 @@ class TaskPoller implements StageSteps {
 		this.#onFlushed = undefined;
 	}
 
-	#readCapabilities(list: string, result: JsonObject): void {
-		if (list === 'initialize') {
+	#observeResult(method: string, result: JsonObject): void {
+		if (method === 'initialize') {
 			const {tasks} = objectOf(result.capabilities);
 			this.#negotiation.setTasksOffered('call' in objectOf(objectOf(objectOf(tasks).requests).tools));
 			return;
@@ -150,7 +150,7 @@ class TaskPoller implements StageSteps {
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method, params: {taskId: call.taskId}}));
 	}
 
-	/** The client gives a call up: the task behind it is stopped, if it is there yet. */
+	/** Cancels the task of a cancelled call, if it was created already. */
 	#handleCancelled(envelope: Envelope): Envelope | undefined {
 		const id = cancelledRequestId(envelope);
 		const [key, call] = (id !== undefined && this.#find(canonicalId(id))) || [];
@@ -164,7 +164,7 @@ class TaskPoller implements StageSteps {
 		return;
 	}
 
-	/** The call with this key of its client, with the key that it is kept under now. */
+	/** The call with this key of its client, with its current key in `#calls`. */
 	#find(key: string): readonly [string, TaskCall] | undefined {
 		for (const entry of this.#calls) if (entry[1].key === key) return entry;
 		return;
@@ -184,7 +184,6 @@ class TaskPoller implements StageSteps {
 	}
 }
 
-/** The response to a call whose task cannot be kept. */
 const taskIdTooLong = (id: string, origin: MessageOrigin): Envelope => {
 	const message = `The server created a task whose id has more than ${MAX_IDENTIFIER_LENGTH} characters.`;
 	return Envelope.response(id, 'error', {code: -32603, message}, origin);

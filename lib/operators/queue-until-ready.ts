@@ -15,22 +15,22 @@ import {memberText} from '../wire/member.js';
 type QueueUntilReadyOptions = {
 	readonly negotiation: Negotiation;
 	readonly log: Log;
-	/** How the upstream is reached, for people. */
+	/** The transport of the upstream for log messages. */
 	readonly transport: string;
-	/** How long a client may take to initialize after it has asked for something else. */
+	/** Time to wait for the client's `initialize` after another request. */
 	readonly graceMs?: number;
 };
 
-/** A client that means to initialize, if late, has done so by then; one that never does need not wait longer. */
+/** Long enough for clients that send initialize late, short for those that never send it. */
 const GRACE_MS = 100;
-/** Bytes of notifications that wait for a handshake that may never begin: over that, bridge begins it. */
+/** Bytes of notifications before the handshake. At the limit, bridge initializes the upstream itself. */
 const MAX_EARLY_NOTIFICATION_BYTES = 64 * 2 ** 10;
 
 /**
- * Lets nothing reach an upstream before it has been initialized: initialize, its answer, `notifications/initialized`,
- * and only then anything else, in the order in which it came.
+ * Queues messages until the upstream is initialized. The upstream gets initialize and
+ * `notifications/initialized`, and then the queued messages in their order.
  *
- * Where the client does not shake hands, because it is of the era without or because it does not care, bridge does.
+ * If the client is stateless or omits initialize, bridge sends it.
  */
 export function queueUntilReady(options: QueueUntilReadyOptions): Stage {
 	return stage(out => new ReadyQueue(options, out));
@@ -45,9 +45,9 @@ class ReadyQueue implements StageSteps {
 	readonly #graceMs: number;
 	readonly #out: StageOutputs;
 	readonly #queued = new QueuedMessages();
-	/** The key of the `initialize` that is on its way, and whether it is bridge's own. */
+	/** The pending `initialize`, and whether bridge sent it itself. */
 	#pendingInitialize: {readonly key: string; readonly isOwn: boolean; readonly since: number} | undefined;
-	/** The client's `notifications/initialized`, if it came before there was an answer. */
+	/** The client's `notifications/initialized`, if it came before the response to initialize. */
 	#earlyInitialized: Envelope | undefined;
 	#graceTimer: NodeJS.Timeout | undefined;
 	#onFlushed: (() => void) | undefined;
@@ -79,7 +79,7 @@ class ReadyQueue implements StageSteps {
 		const pending = this.#pendingInitialize;
 		if (!pending || method !== undefined || key !== pending.key) return envelope;
 		this.#pendingInitialize = undefined;
-		// The client hears of it before it hears of anything that waited for it.
+		// The client gets this response before those to its queued requests.
 		if (!pending.isOwn) this.#out.toClient(envelope);
 		if (hasError) this.#initializeFailed(envelope);
 		else this.#initializeSucceeded(objectOf(envelope.body.result), pending);
@@ -89,7 +89,7 @@ class ReadyQueue implements StageSteps {
 	readonly upstreamClosed = (): void => this.#stop();
 	readonly teardown = (): void => this.#stop();
 
-	/** A client that says no more has still to be heard, as to what it said. */
+	/** Delays the end of the client until its queued messages are sent. */
 	readonly clientEnded = (done: () => void): void => {
 		if (this.#queued.isEmpty && !this.#pendingInitialize) {
 			done();
@@ -100,7 +100,7 @@ class ReadyQueue implements StageSteps {
 		if (!this.#pendingInitialize) this.#sendInitialize();
 	};
 
-	/** An upstream that has been initialized is not asked again: the stage that has its answer gives that once more. */
+	/** Forwards initialize. For an initialized upstream, `rewriteVersion` replies with the stored result. */
 	#initialize(envelope: Envelope, reply: Emit): Envelope | undefined {
 		if (this.#pendingInitialize) return this.#queue(envelope, reply);
 		const {protocolVersion, clientInfo, capabilities} = objectOf(envelope.body.params);
@@ -113,11 +113,11 @@ class ReadyQueue implements StageSteps {
 		return envelope;
 	}
 
-	/** The client's own is passed on, where bridge has not had to send one before it. */
+	/** Forwards the client's notification, unless bridge has sent its own already. */
 	#initialized(envelope: Envelope): Envelope | undefined {
 		if (this.#negotiation.isReady) {
 			this.#negotiation.completeHandshake(true);
-			// The stage that stands for a modern server listens for the client from then on.
+			// `statelessUpstream` opens the client's listen stream on this notification.
 			return this.#negotiation.upstreamVersion === STATELESS ? envelope : undefined;
 		}
 		if (this.#negotiation.initializeResult === undefined) {
@@ -132,7 +132,7 @@ class ReadyQueue implements StageSteps {
 		const {id} = envelope.head;
 		const isRequest = id !== undefined;
 		if (this.#negotiation.initializeResult !== undefined) {
-			// The client goes on as if it had said that it is initialized.
+			// The client has omitted notifications/initialized.
 			this.#out.toUpstream(Envelope.fromText(INITIALIZED_TEXT));
 			this.#completeHandshake(false);
 			this.#out.toUpstream(envelope);
@@ -147,7 +147,7 @@ class ReadyQueue implements StageSteps {
 		this.#queued.add(envelope);
 		if (this.#pendingInitialize || this.#graceTimer) return;
 		if (params) this.#beginStateless(params);
-		// A client that is held back will not be heard when it initializes.
+		// A full queue pauses the client, so that its initialize would never be read.
 		else if (this.#queued.isFull) this.#sendInitialize();
 		else if (isRequest) this.#graceTimer = setTimeout(() => this.#sendInitialize(), this.#graceMs);
 		else if (this.#queued.bytes > MAX_EARLY_NOTIFICATION_BYTES) this.#sendInitialize();
@@ -158,7 +158,7 @@ class ReadyQueue implements StageSteps {
 		this.#sendInitialize();
 	}
 
-	/** Bridge initializes the upstream in the name of the client. */
+	/** Initializes the upstream on behalf of the client. */
 	#sendInitialize(): void {
 		this.#graceTimer = undefined;
 		if (this.#negotiation.clientVersion === undefined) this.#negotiation.setClient(NEWEST_HANDSHAKE);
@@ -178,7 +178,7 @@ class ReadyQueue implements StageSteps {
 		logConnection(this.#negotiation, this.#log, {transport: this.#transport, result, durationMs});
 		if (isOwn || !this.#queued.isEmpty || this.#earlyInitialized) {
 			this.#out.toUpstream(this.#earlyInitialized ?? Envelope.fromText(INITIALIZED_TEXT));
-			// As long as the client may say that it is initialized, somebody has to be there to hear it.
+			// The stage stays active until it has dropped the client's own notification.
 			const isFinal = this.#earlyInitialized !== undefined || this.#negotiation.clientVersion === STATELESS;
 			this.#earlyInitialized = undefined;
 			this.#completeHandshake(isFinal);
@@ -196,7 +196,7 @@ class ReadyQueue implements StageSteps {
 		if (forwarded) this.#out.toUpstream(forwarded);
 	}
 
-	/** What waited cannot be served. The next initialize tries again. */
+	/** Fails all queued requests. The next initialize is a new attempt. */
 	#initializeFailed({body: {error}}: Envelope): void {
 		const {upstream} = this.#negotiation.options;
 		const rpcError = initializeError(upstream, error);
@@ -208,13 +208,12 @@ class ReadyQueue implements StageSteps {
 		this.#reportFlushed();
 	}
 
-	/** All that the client said is on its way. */
 	#reportFlushed(): void {
 		this.#onFlushed?.();
 		this.#onFlushed = undefined;
 	}
 
-	/** What nobody waits for any more is not asked. To cancel an `initialize` is forbidden. */
+	/** Removes a cancelled request from the queue. The protocol forbids cancelling `initialize`. */
 	#cancel(envelope: Envelope): void {
 		const id = memberText(envelope.bytes, 'params', 'requestId');
 		if (id !== undefined) this.#queued.remove(id);
@@ -227,7 +226,7 @@ class ReadyQueue implements StageSteps {
 	}
 }
 
-/** The client info in the params of a stateless request; undefined for other requests. The rest is not parsed. */
+/** The params of a stateless request, only with `_meta` to avoid parsing the rest; otherwise undefined. */
 function statelessParams({head: {method}, bytes}: Envelope): JsonObject | undefined {
 	const meta = memberText(bytes, 'params', '_meta');
 	const params = meta === undefined ? {} : {_meta: JSON.parse(meta) as unknown};

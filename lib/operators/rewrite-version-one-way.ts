@@ -9,8 +9,8 @@ export type RewriteVersionOneWayOptions = {
 };
 
 /**
- * Rewrites versions in what passes by, where only one side is heard: what is asked for in `initialize`, and what is told
- * in what can only be an answer to it.
+ * Rewrites the protocol version in a filter, which sees one direction only: in `initialize`, and in results
+ * with a `protocolVersion`, which can only belong to it.
  */
 export function rewriteVersionOneWay({clientVersion, targetVersion}: RewriteVersionOneWayOptions): Stage {
 	if (clientVersion === undefined && targetVersion === undefined) return {};

@@ -20,22 +20,23 @@ import {isBridgeError, isObject, type JsonObject, mapMember, objectOf, toText} f
 type RewriteVersionOptions = {
 	readonly negotiation: Negotiation;
 	readonly log: Log;
-	/** How long an upstream may take for one attempt; 0 for no limit. */
+	/** Time limit of one attempt; 0 for no limit. */
 	readonly attemptMs?: number;
-	/** The flag or the key that raises that. */
+	/** The flag or config key of this limit, for the error message. */
 	readonly setting?: string | undefined;
 };
 
+/** Interval of the log message while the upstream does not respond. */
 const PROGRESS_MS = 10_000;
-/** Bytes of an upstream's response to `initialize`. A session keeps its result. */
+/** Bytes of the response to `initialize`. Limited, because the session stores its result. */
 const MAX_RESULT = 2 ** 20;
 
-/** Codes that servers refuse a version with, instead of naming another. */
+/** Error codes that upstreams use to reject a version. */
 const REJECTION_CODES: readonly unknown[] = [-32600, -32602, -32603, -32000, -32022];
 
 /**
- * Lets each side hear its own protocol version in `initialize`: the upstream is asked for one that it may know, and
- * again for an older one where it refuses, and the client is told the one that it asked for.
+ * Negotiates the protocol version with each side separately. The upstream gets the newest version in
+ * `initialize`, and an older one after a rejection. The client gets the version that it requested.
  */
 export function rewriteVersion(options: RewriteVersionOptions): Stage {
 	return stage(out => new VersionNegotiator(options, out));
@@ -47,10 +48,10 @@ class VersionNegotiator implements StageSteps {
 	readonly #attemptMs: number;
 	readonly #setting: string | undefined;
 	readonly #out: StageOutputs;
-	/** The `initialize` without an answer, and what has been asked for in its name. */
+	/** The pending `initialize`, and the versions tried for it. */
 	#request: Envelope | undefined;
 	#tried: string[] = [];
-	/** What the upstream answered in the end. */
+	/** The accepted result of the upstream. */
 	#result: JsonObject | undefined;
 	#timers: NodeJS.Timeout[] = [];
 
@@ -105,7 +106,7 @@ class VersionNegotiator implements StageSteps {
 	#begin(envelope: Envelope, id: string, reply: Emit): Envelope | undefined {
 		const {targetVersion} = this.#negotiation.options;
 		if (this.#result) {
-			// What is known already is not asked for twice.
+			// The upstream is initialized already.
 			reply(
 				Envelope.response(id, 'result', withClientVersion(this.#result, this.#negotiation), envelope.origin),
 			);
@@ -136,18 +137,18 @@ class VersionNegotiator implements StageSteps {
 		this.#out.toClient(Envelope.errorResponse(id, error, origin));
 	}
 
-	/** Some servers refuse a version that they do not know, rather than to name one that they do. */
+	/** Retries with an older version, because some upstreams reject unknown versions instead of naming one. */
 	#retryOlder(envelope: Envelope, request: Envelope): Envelope | undefined {
 		const {upstream, targetVersion} = this.#negotiation.options;
 		const {error} = envelope.body;
 		const tried = this.#tried;
-		// Over HTTP some say no more than that it was a bad request.
+		// Some HTTP upstreams only respond with 400 Bad Request.
 		const mayBeVersion =
 			(isVersionRejection(error) && !isBridgeError(error)) || envelope.origin.errorReply?.status === 400;
 		const next = mayBeVersion && targetVersion === undefined ? nextVersionToTry(error, tried) : undefined;
 		if (next === undefined) return envelope;
-		const sentence = `${upstream} refused protocol ${tried.at(-1)}; it is asked for ${next}.`;
-		this.#log.info('proxy.version.refused', sentence, {
+		const message = `${upstream} rejected protocol ${tried.at(-1)}; retrying with ${next}.`;
+		this.#log.info('proxy.version.refused', message, {
 			server: upstream,
 			tried: [...tried],
 			next,
@@ -163,7 +164,7 @@ class VersionNegotiator implements StageSteps {
 	}
 }
 
-/** What a server of the version that it is asked for may not know, before there is anybody to translate. */
+/** Removes members that this version does not define. The translator does not run before the negotiation. */
 function stripUnknownMembers(initialize: Envelope, version: HandshakeVersion): Envelope {
 	const translator = new Translator({client: version, upstream: version, isStrict: true});
 	return editMessage(
@@ -180,7 +181,7 @@ function withVersion(envelope: Envelope, version: string): Envelope {
 	}));
 }
 
-/** Settles what the upstream speaks, by its answer. */
+/** Sets the version of the upstream from its result. */
 function acceptVersion(negotiation: Negotiation, result: unknown, log: Log): BridgeError | undefined {
 	const {upstream} = negotiation.options;
 	if (!isObject(result))
@@ -195,30 +196,27 @@ function acceptVersion(negotiation: Negotiation, result: unknown, log: Log): Bri
 	if (!resolved)
 		return new BridgeError(
 			'ERR_UPSTREAM_INVALID',
-			`${upstream} answered initialize with protocol ${toText(reported)}, which has no handshake.`,
-			'Ask it for a version that it knows, with --target-version VERSION.',
+			`${upstream} responded to initialize with protocol ${toText(reported)}, which has no handshake.`,
+			'Request a version that it supports, with --target-version VERSION.',
 		);
 	if (resolved.warning !== undefined)
-		log.warn('proxy.version.unknown', `${upstream} answered initialize with ${resolved.warning}.`, {
+		log.warn('proxy.version.unknown', `${upstream} responded to initialize with ${resolved.warning}.`, {
 			server: upstream,
 			answered: typeof reported === 'string' ? reported : null,
 			version: resolved.version,
 		});
-	// A modern upstream has said so already; here it only looks like another.
+	// For a stateless upstream, the version is set already, and this result is synthetic.
 	if (negotiation.upstreamVersion === undefined)
 		negotiation.setUpstreamVersion(resolved.version, resolved.warning !== undefined);
 	return;
 }
 
-/** The result with the version of the client. */
-const withClientVersion = (
-	result: JsonObject,
-	{clientHandshakeVersion: clientFace}: Negotiation,
-): JsonObject => mapMember(result, 'protocolVersion', () => clientFace);
+const withClientVersion = (result: JsonObject, {clientHandshakeVersion}: Negotiation): JsonObject =>
+	mapMember(result, 'protocolVersion', () => clientHandshakeVersion);
 
 function reportRepairs({options: {upstream}}: Negotiation, log: Log, members: readonly string[]): void {
-	const sentence = `${upstream} responded to initialize with invalid members, which were repaired: ${members.join(', ')}.`;
-	log.warn('proxy.initialize.repaired', sentence, {server: upstream, members});
+	const message = `${upstream} responded to initialize with invalid members, which were repaired: ${members.join(', ')}.`;
+	log.warn('proxy.initialize.repaired', message, {server: upstream, members});
 }
 
 function isVersionRejection(error: unknown): boolean {
@@ -227,7 +225,7 @@ function isVersionRejection(error: unknown): boolean {
 }
 
 const logWaiting = (log: Log, upstream: string): void =>
-	log.info('proxy.waiting', `${upstream} has not answered initialize yet.`, {server: upstream});
+	log.info('proxy.waiting', `${upstream} has not responded to initialize yet.`, {server: upstream});
 
 const tooSlow = (upstream: string, attemptMs: number, setting: string | undefined): BridgeError =>
 	new BridgeError(

@@ -14,30 +14,30 @@ import {isResponse} from '../wire/scan.js';
 type SplitBatchesOptions = {
 	readonly negotiation: Negotiation;
 	readonly log: Log;
-	/** How many bytes of answers may wait for the others of their batches. */
+	/** Limit on the bytes of buffered responses. */
 	readonly maxBytes?: number;
 };
 
-/** Batches that may wait for their answers at a time. */
 const MAX_PENDING_BATCHES = 100;
-/** Bytes of answers that wait for the others of their batches; one that is more than that is replaced by an error. */
+/** Bytes of responses in incomplete batches. A response over the limit is replaced by an error. */
 const MAX_BYTES = 64 * 2 ** 20;
 
 /**
- * Takes a client's batch apart, so that each message goes its way, and puts the answers together again.
+ * Splits a client's batch into single messages, and collects the responses in one array.
  *
- * Nobody else needs to know of batches, least of all servers: hardly any reads them, even of the version that has them.
+ * Other stages and upstreams never see a batch. Few upstreams accept one, even in the protocol version with
+ * batches.
  */
 export function splitBatches(options: SplitBatchesOptions): Stage {
 	return stage(out => new BatchSplitter(options, out));
 }
 
-/** A batch whose requests are not all answered. */
+/** A batch with requests that have no response yet. */
 type PendingBatch = {
 	/** How many responses are missing, by the exact ids of the requests. */
 	readonly missing: Map<string, number>;
 	responses: Array<{readonly id: string | undefined; readonly text: string}>;
-	/** The bytes of these. */
+	/** Bytes of the responses. */
 	size: number;
 	readonly origin: MessageOrigin;
 };
@@ -48,9 +48,9 @@ class BatchSplitter implements StageSteps, EvictableBuffer {
 	readonly #out: StageOutputs;
 	readonly #maxBytes: number;
 	readonly #pending = new Set<PendingBatch>();
-	/** The bytes of all answers that wait. */
+	/** Bytes of all buffered responses. */
 	#bytes = 0;
-	/** The batch whose messages are being sent on their way. */
+	/** The batch whose messages are being forwarded. */
 	#current: PendingBatch | undefined;
 
 	constructor({negotiation, log, maxBytes = MAX_BYTES}: SplitBatchesOptions, out: StageOutputs) {
@@ -86,7 +86,7 @@ class BatchSplitter implements StageSteps, EvictableBuffer {
 		const parts = texts?.map(text => envelope.batchElement(text));
 		const rejection = this.#rejectionOf(parts);
 		if (rejection !== undefined) {
-			this.#log.warn('client.message.refused', `${envelope.origin.name} sent a batch that was not taken.`, {
+			this.#log.warn('client.message.refused', `${envelope.origin.name} sent a batch that was rejected.`, {
 				refusal: rejection,
 			});
 			this.#out.toClient(Envelope.fromText(rejection, envelope.origin));
@@ -105,32 +105,36 @@ class BatchSplitter implements StageSteps, EvictableBuffer {
 		return;
 	};
 
-	/** Keeps an answer until the others are there; what is too much is not held, and the client told so. */
+	/** Buffers a response until the batch is complete. A response over the limit is replaced by an error. */
 	#buffer(batch: PendingBatch, envelope: Envelope): void {
 		const isTooMuch = this.#bytes + envelope.size > this.#maxBytes;
 		const buffered = isTooMuch
 			? Envelope.errorResponse(envelope.head.id, bufferFull(this.#maxBytes), batch.origin)
 			: envelope;
 		if (isTooMuch)
-			this.#log.warn('client.batch.full', 'An answer did not fit beside the others of its batch.', {
-				bytes: envelope.size,
-				limit: this.#maxBytes,
-			});
+			this.#log.warn(
+				'client.batch.full',
+				'A response exceeded the buffer for batch responses and was replaced by an error.',
+				{
+					bytes: envelope.size,
+					limit: this.#maxBytes,
+				},
+			);
 		batch.responses.push({id: envelope.head.id, text: buffered.bytes.toString()});
 		bufferLimit.added(buffered.size);
 		batch.size += buffered.size;
 		this.#bytes += buffered.size;
 	}
 
-	/** A message beside a batch that is not answered yet. */
+	/** Handles a message outside a batch while batches are pending. */
 	#handleOutsideBatch(envelope: Envelope): void {
 		const {id} = envelope.head;
-		// It would be refused further on, where nobody can tell that the refusal is not for the batch.
+		// Later stages would also reject it, but their error would be attributed to the batch.
 		if (id !== undefined && this.#batchOf(id)) throw duplicateIdError(id);
 		this.#cancelled(envelope);
 	}
 
-	/** What the client gives up is not answered, and what else was asked with it does not wait for it. */
+	/** Removes a cancelled request from its batch, because it may never get a response. */
 	#cancelled(envelope: Envelope): void {
 		if (envelope.head.method !== 'notifications/cancelled') return;
 		const id = memberText(envelope.bytes, 'params', 'requestId') ?? '""';
@@ -140,7 +144,7 @@ class BatchSplitter implements StageSteps, EvictableBuffer {
 		this.#finish(batch);
 	}
 
-	/** Why a batch is not taken, as the answer to it. */
+	/** The error response to an invalid batch; undefined for a valid one. */
 	#rejectionOf(parts: readonly Envelope[] | undefined): string | undefined {
 		const {clientVersion: client} = this.#negotiation;
 		if (!parts) return invalidRequest('null', `a batch may hold at most ${MAX_BATCH} messages`);
@@ -150,7 +154,7 @@ class BatchSplitter implements StageSteps, EvictableBuffer {
 		if (client !== BATCH_VERSION)
 			return invalidRequest('null', `JSON-RPC batches are not part of protocol ${client}`);
 		if (this.#pending.size >= MAX_PENDING_BATCHES)
-			return invalidRequest('null', `${MAX_PENDING_BATCHES} batches wait for their answers already`);
+			return invalidRequest('null', `${MAX_PENDING_BATCHES} batches are pending already`);
 		return;
 	}
 
@@ -171,7 +175,7 @@ class BatchSplitter implements StageSteps, EvictableBuffer {
 		this.#finish(batch);
 	}
 
-	/** What is answered without an id, while a batch is sent, can only be meant for that. */
+	/** The batch of a response. Without an id, it is the batch that is being forwarded. */
 	#batchOf(id: string | undefined): PendingBatch | undefined {
 		if (id === undefined) return this.#current;
 		const exact = exactId(id);
@@ -200,15 +204,15 @@ function countDown(missing: Map<string, number>, id: string): void {
 const bufferFull = (limit: number): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`The answers that wait for the rest of their batches take more than ${limit} bytes, or the buffers of all sessions were full (limits.kept).`,
-		'Ask for less in one batch, or ask for this one by itself.',
+		`Buffered batch responses exceed ${limit} bytes, or the buffers of all sessions are full (limits.kept).`,
+		'Send fewer requests in one batch, or send this request on its own.',
 		{limit},
 	);
 
 const invalidRequest = (id: string, message: string): string =>
 	`{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({code: -32600, message: `Invalid Request: ${message}`})}}`;
 
-/** The handshake is no matter of batches, and nothing else may come before it. */
+/** Errors for each request of a batch that contains initialize or precedes the handshake. */
 function notInitializedErrors(parts: readonly Envelope[]): string {
 	const requests = parts.filter(({head}) => head.id !== undefined && head.method !== undefined);
 	const errors = requests.map(({head: {id = 'null', method}}) =>

@@ -45,11 +45,11 @@ import {ServerLogLevel} from './stateless-client/server-log-level.js';
 type StatelessClientOptions = {
 	readonly negotiation: Negotiation;
 	readonly log: Log;
-	/** The requests of the client that wait for an answer. */
+	/** The pending requests of the client. */
 	readonly pending: PendingRequests;
 };
 
-/** Makes a client of the era without handshake look like one of 2025-11-25 that has shaken hands. */
+/** Makes a stateless client look like an initialized client of 2025-11-25. */
 export function statelessClient(options: StatelessClientOptions): Stage {
 	return stage(out => new StatelessClientStage(options, out));
 }
@@ -128,7 +128,7 @@ class StatelessClientStage implements StageSteps {
 		});
 	}
 
-	/** The client comes back with what the server asked for: it is no second call, but answers within the first. */
+	/** Sends the input of a retry as responses to server requests. The original call is still pending. */
 	#resume(call: StatelessCall, id: string, retry: Envelope): undefined {
 		const exact = new ExactNumbers();
 		const {params} = objectOf(exact.parse(retry.line.toString()));
@@ -161,7 +161,7 @@ class StatelessClientStage implements StageSteps {
 		warnRateLimited(
 			this.#log,
 			'client.call.forgotten',
-			'A call that waits for input was evicted for others.',
+			'A call that waits for input was evicted to free memory.',
 		);
 		if (abandonCall(call, this.#out)) this.#calls.cancel(call);
 	}
@@ -180,7 +180,7 @@ class StatelessClientStage implements StageSteps {
 		return this.#parked.trim();
 	}
 
-	/** Gives the client the answer to its call, under the id that it waits with now. */
+	/** Sends the response to the client, with the id of its latest retry. */
 	#finish(call: StatelessCall, envelope: Envelope): undefined {
 		const {serverInfo} = this.#negotiation.initializeResult ?? {};
 		const {error} = envelope.body;
@@ -193,15 +193,15 @@ class StatelessClientStage implements StageSteps {
 		this.#out.toClient(call.id === translated.head.id ? translated : translated.withId(call.id));
 	}
 
-	/** The server wants the client to go somewhere first, and to ask again then. */
+	/** Translates the error for required URL elicitations to a result that requires input. */
 	#requireUrlElicitations(call: StatelessCall, {body}: Envelope): undefined {
 		const input = urlElicitationsOf(objectOf(body.error));
 		if (input) this.#requestInput(call, input, this.#parked.add({...call, isFinished: true}));
-		// It does not say where to go, and the code means nothing to the client.
+		// Without URLs, nothing can be elicited, and stateless clients do not define this code.
 		else this.#out.toClient(Envelope.response(call.id, 'error', {...objectOf(body.error), code: -32603}));
 	}
 
-	/** The server asks something. The client can only be told so in the answer to something that it has asked. */
+	/** Parks a call for a server request, which can reach a stateless client only in the response to a call. */
 	#handleServerRequest(envelope: Envelope, id: string, method: string): undefined {
 		const reject = (message: string, code = -32601): undefined =>
 			void this.#out.toUpstream(Envelope.response(id, 'error', {code, message}, envelope.origin));
@@ -211,8 +211,7 @@ class StatelessClientStage implements StageSteps {
 		if (capability === undefined)
 			return reject(`Method not found: ${method} (the client speaks ${STATELESS})`);
 		const call = latestCallWith(capability, this.#calls.values());
-		if (!call)
-			return reject(`Method not found: no request is under way that can carry ${method} to the client`);
+		if (!call) return reject(`Method not found: no pending request can carry ${method} to the client`);
 		if (!this.#parked.hasCapacity(call, call.serverRequests.size, envelope.size))
 			return reject('Too many or too large requests wait for the client within one call', -32603);
 		addServerRequest(call, envelope, id, method);
@@ -238,7 +237,7 @@ class StatelessClientStage implements StageSteps {
 		}
 	}
 
-	/** The client gives a request up, by the id that it has now. */
+	/** Cancels a request by the id of its latest retry. */
 	#handleCancelled(envelope: Envelope): Envelope | undefined {
 		const id = cancelledRequestId(envelope);
 		if (id === undefined || this.#listeners.close(id)) return;
@@ -255,6 +254,6 @@ class StatelessClientStage implements StageSteps {
 	}
 }
 
-/** A result less the members that the version of the client has removed. */
+/** A result without members that the stateless version has removed. */
 const resultWithoutRemoved = ({result}: JsonObject, {method}: StatelessCall): JsonObject =>
 	method === 'tools/list' ? toStatelessTools(objectOf(result)) : objectOf(result);

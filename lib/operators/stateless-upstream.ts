@@ -24,25 +24,25 @@ import {type HandshakeCall, InputRounds, type RetryCall} from './stateless-upstr
 import {ListenStream} from './stateless-upstream/listen-stream.js';
 import {storableToolName, WrappedTools} from './stateless-upstream/wrapped-tools.js';
 
-/** Whether an error is that of bridge for a server that exited or cannot be reached, so that it has not responded at all. */
+/** Whether an error comes from bridge itself, because the upstream exited or is unreachable. */
 const isConnectionError = (error: unknown): boolean =>
 	isBridgeError(error) && objectOf(objectOf(error).data).status === undefined;
 
 type StatelessUpstreamOptions = {
 	readonly negotiation: Negotiation;
 	readonly log: Log;
-	/** Who asks the request with this key, where several clients do; without it, the client of the session. */
+	/** The client that sent the request with this key, if several clients share the upstream. */
 	readonly clientOf?: (key: string) => ClientDescription | undefined;
 };
 
-/** What handshake clients tell of, and modern servers have no word for: none of them has asked a client anything. */
+/** Notifications of handshake clients that the stateless version does not define. */
 const droppedNotifications: readonly string[] = [
 	'notifications/roots/list_changed',
 	'notifications/progress',
 	'notifications/tasks/status',
 ];
 
-/** Makes a server of the era without handshake look like one of 2025-11-25. */
+/** Makes a stateless upstream look like one of 2025-11-25. */
 export function statelessUpstream(options: StatelessUpstreamOptions): Stage {
 	return stage(out => new StatelessUpstreamStage(options, out));
 }
@@ -56,9 +56,9 @@ class StatelessUpstreamStage implements StageSteps {
 	readonly #stream: ListenStream;
 	readonly #calls = new CallTable<HandshakeCall>();
 	readonly #wrappedTools = new WrappedTools();
-	/** The `initialize` without an answer, and what was asked in its stead. */
+	/** The pending `initialize`, and the `server/discover` that replaces it. */
 	#initializeRequest: Envelope | undefined;
-	#discover: {readonly key: string; readonly refusal: Envelope | undefined} | undefined;
+	#discover: {readonly key: string; readonly initializeError: Envelope | undefined} | undefined;
 	#logLevel: string | undefined;
 
 	constructor({negotiation, log, clientOf}: StatelessUpstreamOptions, out: StageOutputs) {
@@ -75,7 +75,7 @@ class StatelessUpstreamStage implements StageSteps {
 		return {info, capabilities, logLevel: this.#logLevel};
 	}
 
-	/** Who a request is from. */
+	/** The metadata of the client that sent a request. */
 	#requestMetaFor(key: string): RequestMeta {
 		const client = this.#clientOf?.(key);
 		return client ? {...client, logLevel: this.#logLevel} : this.#requestMeta;
@@ -101,7 +101,7 @@ class StatelessUpstreamStage implements StageSteps {
 		return key === undefined ? envelope : this.#handleResponse(envelope, key);
 	};
 
-	/** A server that is to be spoken to in the modern version is never asked to initialize. */
+	/** With a stateless target version, sends `server/discover` instead of `initialize`. */
 	#startInitialize(envelope: Envelope): Envelope | undefined {
 		this.#initializeRequest = envelope;
 		this.#discover = undefined;
@@ -112,12 +112,12 @@ class StatelessUpstreamStage implements StageSteps {
 
 	#sendDiscover(initializeError: Envelope | undefined): void {
 		const id = this.#negotiation.nextRequestId();
-		this.#discover = {key: JSON.stringify(id), refusal: initializeError};
+		this.#discover = {key: JSON.stringify(id), initializeError};
 		const params = withRequestMeta({}, this.#requestMeta);
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method: 'server/discover', params}));
 	}
 
-	/** A server that knows no handshake says so; others have answered, or refused for another reason. */
+	/** Sends `server/discover` if the error means that the upstream is stateless. */
 	#initializeRejected(envelope: Envelope): Envelope | undefined {
 		if (envelope.head.hasError && requiresStateless(objectOf(envelope.body.error)) && !this.#discover) {
 			this.#sendDiscover(envelope);
@@ -129,7 +129,7 @@ class StatelessUpstreamStage implements StageSteps {
 
 	#handleDiscover(envelope: Envelope): Envelope | undefined {
 		const {id = 'null'} = this.#initializeRequest?.head ?? {};
-		const initializeError = this.#discover?.refusal;
+		const initializeError = this.#discover?.initializeError;
 		const result = objectOf(envelope.body.result);
 		this.#discover = undefined;
 		this.#initializeRequest = undefined;
@@ -144,7 +144,7 @@ class StatelessUpstreamStage implements StageSteps {
 		if (client !== STATELESS && haveUnsupportedValues(clientCapabilities))
 			logLoss(this.#negotiation, this.#log, UNSUPPORTED_VALUES);
 		this.#stream.setCapabilities(objectOf(result.capabilities));
-		// Of several clients, one may know extensions and another none.
+		// Clients that share the upstream may differ in their extensions.
 		const declared = this.#clientOf ? {extensions: {}} : clientCapabilities;
 		return Envelope.response(id, 'result', toInitializeResult(result, declared), envelope.origin);
 	}
@@ -171,7 +171,7 @@ class StatelessUpstreamStage implements StageSteps {
 				code: -32601,
 				message: `Method not found: ${method} (the server speaks protocol ${STATELESS})`,
 			});
-		// An id of the client's that reads like one of bridge's own gets another.
+		// Renames a client id that collides with a generated one.
 		const {key = ''} = envelope.head;
 		const upstreamId = this.#calls.has(key) ? JSON.stringify(this.#negotiation.nextRequestId()) : id;
 		const {line, origin} = envelope;
@@ -185,7 +185,7 @@ class StatelessUpstreamStage implements StageSteps {
 		return upstreamId === id ? translated : translated.withId(upstreamId);
 	}
 
-	/** Asks again, with what the client has answered. */
+	/** Retries a call with the input of the client. */
 	#retryCall(...[call, params, exact]: Parameters<RetryCall>): void {
 		const upstreamId = this.#calls.has(call.upstreamId)
 			? JSON.stringify(this.#negotiation.nextRequestId())
@@ -216,7 +216,7 @@ class StatelessUpstreamStage implements StageSteps {
 			this.#stream.acknowledged(objectOf(envelope.body.params));
 			return;
 		}
-		// That is how a server ends a stream, where there is but one connection.
+		// On a single connection, upstreams close a stream with this notification.
 		if (
 			method === 'notifications/cancelled' &&
 			this.#streamEnded(memberText(envelope.bytes, 'params', 'requestId'))
@@ -243,7 +243,7 @@ class StatelessUpstreamStage implements StageSteps {
 	#streamEnded(key: string | undefined): boolean {
 		const hasEnded = this.#stream.handleEnd(key);
 		const {upstream} = this.#negotiation.options;
-		if (hasEnded) this.#log.info('proxy.listen.ended', `${upstream} ended the stream of its notifications.`);
+		if (hasEnded) this.#log.info('proxy.listen.ended', `${upstream} closed its notification stream.`);
 		return hasEnded;
 	}
 

@@ -7,27 +7,27 @@ import {timeoutRemedy} from '../core/timeout-remedy.js';
 type TimeLimitOptions = {
 	readonly timeoutMs: number;
 	readonly upstream: string;
-	/** The requests that wait, kept by the stage in front, which matches answers. */
+	/** The pending requests, maintained by `matchResponses`. */
 	readonly pending: PendingRequests;
-	/** Methods whose requests somebody else keeps the time of. */
+	/** Methods with a time limit elsewhere. */
 	readonly exempt?: readonly string[];
-	/** Whether the upstream has been asked what waits; as long as it is not ready, it has not. */
+	/** Whether pending requests were sent to the upstream already. */
 	readonly negotiation?: {
 		readonly isReady: boolean;
 		readonly hasQueued?: (id: string) => boolean;
 		readonly options?: {readonly isHub?: boolean};
 	};
-	/** The flag or the key that sets this limit. */
+	/** The flag or config key of this limit, for the error message. */
 	readonly setting?: string | undefined;
 };
 
-/** A request that is not answered before there is nothing more to tell. */
+/** Exempt, because its response comes at the end of the stream. */
 const LISTEN_METHOD = 'subscriptions/listen';
 
 /**
- * Answers a request with an error when the upstream has not in time, and tells the upstream to stop.
+ * Fails a request that gets no response in time, and cancels it upstream.
  *
- * All requests have the same time, so the oldest is always the next to run out, and one timer does for all.
+ * All requests have the same limit, so the oldest always expires first, and one timer is enough.
  */
 export function timeLimit(options: TimeLimitOptions): Stage {
 	const {timeoutMs, pending, negotiation, exempt = []} = options;
@@ -43,14 +43,14 @@ export function timeLimit(options: TimeLimitOptions): Stage {
 	return stage(out => {
 		const expire = ({upstreamId, method, origin}: PendingRequest): void => {
 			const isReady = negotiation?.isReady !== false && negotiation?.hasQueued?.(upstreamId) !== true;
-			// The stage or endpoint that holds the request drops it then, and the cancellation, too.
+			// The stage or endpoint that has queued the request drops it together with the cancellation.
 			if (isCancellable(method)) out.toUpstream(cancellation(upstreamId, timeoutMs));
 			const isSent = !isCancellable(method) || isReady;
 			const error = isSent ? tooSlow(options, method) : notReady(options, method);
 			out.toClient(Envelope.errorResponse(upstreamId, error, origin));
 		};
 		const arm = (ms: number): void => {
-			// Answers that have come while this process was kept from running are read first.
+			// Reads responses first that arrived while the event loop was blocked.
 			timer = setTimeout(() => setImmediate(check), Math.max(1, ms)).unref();
 		};
 		const check = (): void => {
@@ -79,10 +79,10 @@ export function timeLimit(options: TimeLimitOptions): Stage {
 
 const cancellation = (id: string, timeoutMs: number): Envelope =>
 	Envelope.fromText(
-		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id},"reason":"no answer within ${timeoutMs / 1000} s"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id},"reason":"no response within ${timeoutMs / 1000} s"}}`,
 	);
 
-/** A server is not to be told that its initialize is cancelled. */
+/** The protocol forbids cancelling `initialize`. */
 const isCancellable = (method: string): boolean => method !== 'initialize';
 
 const tooSlow = ({upstream, timeoutMs, setting}: TimeLimitOptions, method: string): BridgeError =>

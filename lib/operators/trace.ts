@@ -5,14 +5,14 @@ import {localTime, utcTime} from '../util/local-time.js';
 import {printable, shortened} from '../util/printable.js';
 
 export type TraceOptions = {
-	/** Takes one line, line feed included. */
+	/** Writes one line, which includes its line feed. */
 	readonly write: (line: string) => void;
 	readonly hasColor: boolean;
-	/** Shows times in UTC, as the JSON log beside it does. */
+	/** Whether times are in UTC, like those of the JSON log. */
 	readonly isUtc?: boolean;
-	/** The conversation that the messages belong to, where there are several: see {@link traceLabel}. */
+	/** Identifies the conversation, if there are several: see {@link traceLabel}. */
 	readonly label?: string | undefined;
-	/** Whether requests and answers pass in the same direction, as in a filter. */
+	/** Whether requests and responses pass in the same direction, as in a filter. */
 	readonly isOneWay?: boolean;
 	readonly now?: () => Date;
 	/** Monotonic, in milliseconds. */
@@ -21,9 +21,9 @@ export type TraceOptions = {
 
 type Direction = 'toUpstream' | 'toClient';
 
-/** Requests that are remembered for the latency of their answers. The oldest is forgotten for the next. */
+/** Pending requests, for the latency of their responses. The oldest is evicted for the next. */
 const MAX_PENDING = 10_000;
-/** Larger messages are not parsed for the name of their tool or the text of their error. */
+/** Larger messages are not parsed for a tool name or an error text. */
 const MAX_PARSED = 64 * 1024;
 /** Characters of an error's text that are shown. */
 const MAX_MESSAGE = 300;
@@ -32,10 +32,9 @@ const MAX_MESSAGE = 300;
 const [TITLE_WIDTH, ID_AND_SIZE_WIDTH] = [28, 14];
 const LABEL_WIDTH = 20;
 
-/** Conversations that have a label. */
 let labelCount = 0;
 
-/** A label for the lines of one conversation: the name of its service, and a number of its own. */
+/** The label of a conversation: the name of its service and a unique number. */
 export function traceLabel(name: string): string {
 	const number = `#${++labelCount}`;
 	const maxLength = LABEL_WIDTH - number.length;
@@ -45,7 +44,7 @@ export function traceLabel(name: string): string {
 const arrows = {toUpstream: '→', toClient: '←'} as const;
 const colors = {toUpstream: 36, toClient: 32, error: 31, dim: 2} as const;
 
-/** Shows people what passes, one line a message: time, direction, what it is, id, size, and how long an answer took. */
+/** Writes one line per message: time, direction, method, id, size, and the latency of a response. */
 export function trace({
 	write,
 	hasColor,
@@ -55,36 +54,40 @@ export function trace({
 	now = () => new Date(),
 	elapsed = () => performance.now(),
 }: TraceOptions): Stage {
-	const pending = new Map<string, {readonly what: string; readonly at: number}>();
+	const pending = new Map<string, {readonly title: string; readonly at: number}>();
 	const paint = (color: number, text: string): string =>
 		hasColor && color > 0 && text !== '' ? `\u001b[${color}m${text}\u001b[0m` : text;
 
 	const clock = isUtc ? utcTime : localTime;
 	const labelColumn = label === undefined ? [] : [paint(colors.dim, label.padEnd(LABEL_WIDTH))];
 
-	const remember = (key: string, what: string): void => {
+	const addPending = (key: string, title: string): void => {
 		const [oldest] = pending.keys();
 		if (pending.size >= MAX_PENDING && oldest !== undefined) pending.delete(oldest);
-		pending.set(key, {what, at: elapsed()});
+		pending.set(key, {title, at: elapsed()});
 	};
-	/** What an answer in this direction answers: both sides count their ids from where they like. */
-	const takeRequest = (responseKey: string, direction: Direction): {what: string; at: number} | undefined => {
+	/** The request of a response. The sender is part of the key, because both sides may use the same ids. */
+	const takeRequest = (
+		responseKey: string,
+		direction: Direction,
+	): {title: string; at: number} | undefined => {
 		const sender = isOneWay || direction === 'toClient' ? 'toUpstream' : 'toClient';
 		const key = sender + responseKey;
 		const request = pending.get(key);
 		pending.delete(key);
 		return request;
 	};
-	const pair = (key: string, method: string | undefined, what: string, direction: Direction) => {
+	const matchRequest = (key: string, method: string | undefined, title: string, direction: Direction) => {
 		if (method === undefined) return takeRequest(key, direction);
-		remember(direction + key, what);
+		addPending(direction + key, title);
 		return;
 	};
 	const show = (envelope: Envelope, direction: Direction): Envelope => {
 		const {id, key, method, hasError, flaw} = envelope.head;
-		const what = describeMessage(envelope);
-		const request = flaw === undefined && key !== undefined ? pair(key, method, what, direction) : undefined;
-		const title = request?.what ?? what;
+		const description = describeMessage(envelope);
+		const request =
+			flaw === undefined && key !== undefined ? matchRequest(key, method, description, direction) : undefined;
+		const title = request?.title ?? description;
 		const length = formatSize(envelope.size);
 		const shownId = displayId(id, ID_AND_SIZE_WIDTH - 1 - length.length);
 		const columns = [
@@ -95,7 +98,7 @@ export function trace({
 			paint(colors.dim, shownId) + length.padStart(ID_AND_SIZE_WIDTH - shownId.length),
 			(request ? `${(elapsed() - request.at).toFixed(1)} ms` : '').padStart(10),
 			...(hasError ? [paint(colors.error, describeError(envelope))] : []),
-			// A request with a long name has it in full behind the columns.
+			// A truncated title of a request follows in full.
 			...(request || title.length <= TITLE_WIDTH ? [] : [title]),
 		];
 		write(`${columns.join(' ').trimEnd()}\n`);
@@ -107,8 +110,8 @@ export function trace({
 	});
 }
 
-const fitTitle = (what: string): string =>
-	what.length <= TITLE_WIDTH ? what : `${what.slice(0, TITLE_WIDTH - 1)}…`;
+const fitTitle = (title: string): string =>
+	title.length <= TITLE_WIDTH ? title : `${title.slice(0, TITLE_WIDTH - 1)}…`;
 
 /** The first two and the last characters of a long text: ids differ at their ends. */
 const truncateMiddle = (text: string, maxLength: number): string =>
@@ -117,7 +120,7 @@ const truncateMiddle = (text: string, maxLength: number): string =>
 const displayId = (id: string | undefined, maxLength: number): string =>
 	id === undefined ? '' : `#${truncateMiddle(printable(shortened(id)), maxLength - 1)}`;
 
-/** What a message is, in a few words. */
+/** A short description of a message: its method and tool name, `result`, `error` or its flaw. */
 export function describeMessage(envelope: Envelope): string {
 	const {method, flaw, hasError} = envelope.head;
 	if (flaw !== undefined) return flaw;
@@ -133,7 +136,7 @@ function describeError(envelope: Envelope): string {
 	return printable(`error ${typeof code === 'number' ? code : ''}: ${text}`);
 }
 
-/** A member of what may be no object at all: peers send what they like. */
+/** A member of a value that may not be an object. */
 const member = (value: unknown, name: string): unknown =>
 	typeof value === 'object' && value !== null ? (value as {[name: string]: unknown})[name] : undefined;
 

@@ -13,16 +13,19 @@ import {unquotedId} from '../wire/id.js';
 type TranslateVersionOptions = {
 	readonly negotiation: Negotiation;
 	readonly log: Log;
-	/** The requests of the client that wait for an answer. */
+	/** The pending requests of the client. */
 	readonly pending: PendingRequests;
 };
 
-/** Requests of either side whose responses may have to be translated, and the characters of their ids and methods. */
+/** Stored requests of each side, and the characters of their ids and methods. */
 const [MAX_METHODS, MAX_CHARACTERS] = [65_536, 8 * 2 ** 20];
 const createMethodMap = (): BoundedStringMap<string> =>
 	new BoundedStringMap(MAX_METHODS, MAX_CHARACTERS, method => method.length);
 
-/** Lets each side hear messages of its own version. Messages that need no change pass as the bytes that they are. */
+/**
+ * Translates messages between the protocol versions of the two sides. Unchanged messages keep their exact
+ * bytes.
+ */
 export function translateVersion(options: TranslateVersionOptions): Stage {
 	return stage(() => new VersionTranslator(options));
 }
@@ -32,9 +35,9 @@ class VersionTranslator implements StageSteps {
 	readonly #log: Log;
 	readonly #pending: PendingRequests;
 	#translator: Translator | undefined;
-	/** Since when nobody has turned out to speak something else. */
+	/** The epoch of the negotiation that the translator was created for. */
 	#epoch = -1;
-	/** The methods of requests by who asked them and by their ids. */
+	/** The methods of pending requests, by sender and id. */
 	readonly #methods = {
 		client: createMethodMap(),
 		upstream: createMethodMap(),
@@ -44,7 +47,7 @@ class VersionTranslator implements StageSteps {
 		this.#negotiation = negotiation;
 		this.#log = log;
 		this.#pending = pending;
-		negotiation.retranslate = (envelope, answer) => this.toUpstream(envelope, answer);
+		negotiation.retranslate = (envelope, reply) => this.toUpstream(envelope, reply);
 	}
 
 	readonly toUpstream = (envelope: Envelope, reply: Emit): Envelope | undefined => {
@@ -52,7 +55,7 @@ class VersionTranslator implements StageSteps {
 		const {key, method} = envelope.head;
 		if (method === undefined)
 			return this.#translateResponse(envelope, 'toUpstream', this.#methods.upstream.take(key ?? ''));
-		// When all is settled, the client's requests are found where they wait.
+		// After the negotiation, `#pending` has the methods of the client's requests.
 		if (key !== undefined && !this.#negotiation.isSettled) this.#methods.client.set(key, method);
 		return this.#translate(
 			envelope,
@@ -77,24 +80,28 @@ class VersionTranslator implements StageSteps {
 		);
 	};
 
-	/** Counts are for those who come later, and only then are they known. */
+	/** Logs the losses of the whole conversation. */
 	readonly upstreamClosed = (): void => {
 		const {losses, options} = this.#negotiation;
 		if (losses.size === 0) return;
 		const features = Object.fromEntries(losses);
-		this.#log.debug('proxy.features.lost', `What could not be carried to or from ${options.upstream}.`, {
-			features,
-		});
+		this.#log.debug(
+			'proxy.features.lost',
+			`Features that were lost in the translation to or from ${options.upstream}.`,
+			{
+				features,
+			},
+		);
 	};
 
-	/** The method of the client's request that an answer is for. */
+	/** The method of the client request that a response belongs to. */
 	#methodOf(key: string | undefined): string | undefined {
 		if (key === undefined) return;
 		const {client} = this.#methods;
 		return (client.size > 0 ? client.take(key) : undefined) ?? this.#pending.methodOf(key);
 	}
 
-	/** An answer to a request of this method. One without an id is about nothing. */
+	/** Translates the response to a request of this method. A response without an id has no method. */
 	#translateResponse(
 		envelope: Envelope,
 		direction: MessageDirection,
@@ -116,7 +123,7 @@ class VersionTranslator implements StageSteps {
 		const translator = this.#currentTranslator();
 		const ruleSet = translator?.ruleSetFor(direction, kind, method);
 		if (!translator || !ruleSet?.mayChange(envelope)) return envelope;
-		const {body, with: as} = createDraft(envelope);
+		const {body, with: withBody} = createDraft(envelope);
 		const outcome = this.#tryTranslate(() =>
 			translator.translate(direction, kind, method, body, unquotedId(envelope.head.id ?? '')),
 		);
@@ -124,11 +131,13 @@ class VersionTranslator implements StageSteps {
 		const {forward, reply} = outcome;
 		if (reply) sendReply(toReply(envelope, reply));
 		else if (!forward)
-			this.#log.debug('rpc.dropped', `${method || 'An error without an id'} was not passed on.`);
-		return forward && as(forward);
+			this.#log.debug('rpc.dropped', `${method || 'An error without an id'} was not forwarded.`);
+		return forward && withBody(forward);
 	}
 
-	/** A message that nobody has foreseen goes on as it is, and ends no conversation. */
+	/**
+	 * Logs a bug in a translation rule. The message is forwarded as it is, instead of ending the conversation.
+	 */
 	#tryTranslate(translate: () => TranslatedMessage | undefined): TranslatedMessage | undefined {
 		try {
 			return translate();
@@ -138,7 +147,7 @@ class VersionTranslator implements StageSteps {
 		}
 	}
 
-	/** The translator between the versions that are spoken; none as long as that is not known, or needs none. */
+	/** The translator; undefined before the negotiation, or if no translation is needed. */
 	#currentTranslator(): Translator | undefined {
 		if (this.#epoch !== this.#negotiation.epoch) this.#createTranslator();
 		return this.#translator;
@@ -147,18 +156,18 @@ class VersionTranslator implements StageSteps {
 	#createTranslator(): void {
 		const {
 			epoch,
-			clientHandshakeVersion: clientFace,
-			upstreamHandshakeVersion: upstreamFace,
+			clientHandshakeVersion: client,
+			upstreamHandshakeVersion: upstream,
 			clientCapabilities,
 			options,
 		} = this.#negotiation;
 		this.#epoch = epoch;
 		this.#translator = undefined;
-		if (clientFace === undefined || upstreamFace === undefined || !this.#negotiation.needsTranslation) return;
+		if (client === undefined || upstream === undefined || !this.#negotiation.needsTranslation) return;
 		const {isStrict = false, isShared = false} = options;
 		const onLoss = (feature: string): void => logLoss(this.#negotiation, this.#log, feature);
 		this.#pending.forwardsUncommonIds = false;
-		const versions = {client: clientFace, upstream: upstreamFace};
+		const versions = {client, upstream};
 		this.#translator = new Translator({...versions, isStrict, isShared, clientCapabilities, onLoss});
 		this.#negotiation.setTransformMarks(this.#translator.transformMarks);
 	}

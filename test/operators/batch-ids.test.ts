@@ -4,12 +4,12 @@ import {splitBatches} from '../../lib/operators/split-batches.js';
 import {Negotiation} from '../../lib/protocol/negotiation.js';
 import {converse, readableLog} from '../helpers/pipeline.js';
 
-test('a request during a batch may have an id that is numerically equal to one in the batch [SEC-D9]', t => {
-	const session = new Negotiation({upstream: 'files'});
-	session.setClient('2025-03-26');
+test('accepts a request with an id that is numerically equal to one in a pending batch [SEC-D9]', t => {
+	const negotiation = new Negotiation({upstream: 'files'});
+	negotiation.setClient('2025-03-26');
 	const {log} = readableLog();
 	const {client, upstream} = converse(
-		splitBatches({negotiation: session, log}),
+		splitBatches({negotiation, log}),
 		matchResponses({log, upstream: 'files'}),
 	);
 	client.sendText('[{"jsonrpc":"2.0","id":77,"method":"a"}]');

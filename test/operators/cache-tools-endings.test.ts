@@ -1,54 +1,54 @@
 import test from 'ava';
-import {caching, lastOf, tool} from './cache-tools-support.js';
+import {connect, lastOf, tool} from './cache-tools-support.js';
 
 const echo = tool('echo');
 
-test('a request that is cancelled while it waits is not answered, and the server never hears of it', t => {
-	const {give, ask, answer, client, receivedMethods} = caching();
-	ask(1);
+test('drops a request that is cancelled while it is queued, without a message to the upstream', t => {
+	const {respond, request, responseTo, client, asked} = connect();
+	request(1);
 	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
-	give({tools: [echo]});
-	t.is(answer(1), undefined);
-	t.false(receivedMethods().includes('notifications/cancelled'));
+	respond({tools: [echo]});
+	t.is(responseTo(1), undefined);
+	t.false(asked().includes('notifications/cancelled'));
 });
 
-test('a request that was passed on is cancelled there', t => {
-	const {refuse, ask, client, upstream} = caching();
-	ask(1);
-	refuse();
+test('forwards the cancellation of a forwarded request', t => {
+	const {fail, request, client, upstream} = connect();
+	request(1);
+	fail();
 	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	t.like(lastOf(upstream), {method: 'notifications/cancelled', params: {requestId: 1}});
 });
 
-test('the id of an answer from the cache is free again, also where the answer was translated', t => {
-	const {give, ask, answer, upstream, client} = caching({client: '2025-03-26'});
-	give({tools: [tool('echo', {title: 'Echo'})]});
-	ask(1);
-	t.like(answer(1), {result: {tools: [{annotations: {title: 'Echo'}}]}});
+test('frees the id of a request after a cached response, even a translated one', t => {
+	const {respond, request, responseTo, upstream, client} = connect({client: '2025-03-26'});
+	respond({tools: [tool('echo', {title: 'Echo'})]});
+	request(1);
+	t.like(responseTo(1), {result: {tools: [{annotations: {title: 'Echo'}}]}});
 	client.send({id: 1, method: 'resources/list'});
 	t.like(lastOf(upstream), {id: 1, method: 'resources/list'});
 });
 
-test('what waits when the server dies is answered with the reason', t => {
-	const {ask, answer, upstream} = caching();
-	ask(1);
+test('fails queued requests when the upstream disconnects', t => {
+	const {request, responseTo, upstream} = connect();
+	request(1);
 	upstream.end();
-	t.like(answer(1), {error: {code: -31005}});
+	t.like(responseTo(1), {error: {code: -31005}});
 });
 
-test('a client that says no more still gets what it waits for, and then the server’s input ends', t => {
-	const {ask, answer, give, client, upstream} = caching();
+test('responds to queued requests after the end of the client, and then ends the input of the upstream', t => {
+	const {request, responseTo, respond, client, upstream} = connect();
 	let isOver = false;
 	(upstream.outgoing as unknown as {subscribe(observer: object): void}).subscribe({
 		complete: () => {
 			isOver = true;
 		},
 	});
-	ask(1);
+	request(1);
 	client.end();
 	t.false(isOver);
-	give({tools: [echo], nextCursor: 'b'});
-	give({tools: []});
-	t.like(answer(1), {result: {tools: [{name: 'echo'}]}});
+	respond({tools: [echo], nextCursor: 'b'});
+	respond({tools: []});
+	t.like(responseTo(1), {result: {tools: [{name: 'echo'}]}});
 	t.true(isOver);
 });

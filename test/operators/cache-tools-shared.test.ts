@@ -1,100 +1,100 @@
 import test from 'ava';
-import {caching, newCache, tool} from './cache-tools-support.js';
+import {connect, newCache, tool} from './cache-tools-support.js';
 
 const [echo, add] = [tool('echo'), tool('add')];
 
-test('what is cached for one credential is not given to another: each has a store of its own [C11]', t => {
-	const [alice, bob] = [caching({cache: newCache().cache}), caching({cache: newCache().cache})];
-	alice.give({tools: [tool('secret')]});
-	bob.ask(1);
-	t.is(bob.answer(1), undefined);
-	bob.give({tools: [echo]});
-	t.like(bob.answer(1), {result: {tools: [{name: 'echo'}]}});
-	t.is(bob.told(), 1);
+test('does not share lists between separate caches, one per credential [C11]', t => {
+	const [alice, bob] = [connect({cache: newCache().cache}), connect({cache: newCache().cache})];
+	alice.respond({tools: [tool('secret')]});
+	bob.request(1);
+	t.is(bob.responseTo(1), undefined);
+	bob.respond({tools: [echo]});
+	t.like(bob.responseTo(1), {result: {tools: [{name: 'echo'}]}});
+	t.is(bob.notifications(), 1);
 });
 
-test('conversations that share a store ask once, and each client is told', t => {
+test('fetches once for all conversations of a cache, and notifies each client', t => {
 	const {cache} = newCache();
-	const [one, two] = [caching({cache}), caching({cache})];
-	t.is(two.lists().length, 0);
-	two.ask(1);
-	one.give({tools: [echo]});
-	t.like(two.answer(1), {result: {tools: [{name: 'echo'}]}});
-	t.deepEqual([one.told(), two.told()], [1, 1]);
-	const three = caching({cache});
-	t.is(three.lists().length, 0);
-	t.is(three.told(), 1);
-	three.ask(1);
-	t.like(three.answer(1), {result: {tools: [{name: 'echo'}]}});
+	const [one, two] = [connect({cache}), connect({cache})];
+	t.is(two.listRequests().length, 0);
+	two.request(1);
+	one.respond({tools: [echo]});
+	t.like(two.responseTo(1), {result: {tools: [{name: 'echo'}]}});
+	t.deepEqual([one.notifications(), two.notifications()], [1, 1]);
+	const three = connect({cache});
+	t.is(three.listRequests().length, 0);
+	t.is(three.notifications(), 1);
+	three.request(1);
+	t.like(three.responseTo(1), {result: {tools: [{name: 'echo'}]}});
 	t.is(cache.toolCount, 1);
 	t.deepEqual(cache.counts, {hits: 2, misses: 0});
 });
 
-test('a change that one of them hears of is told to all, once', t => {
+test('notifies all clients once of a change that one conversation receives', t => {
 	const {cache} = newCache();
-	const [one, two] = [caching({cache}), caching({cache})];
-	one.give({tools: [echo]});
-	two.change();
-	one.change();
-	t.deepEqual([one.lists().length, two.lists().length], [1, 1]);
-	two.give({tools: [tool('between')]});
-	one.give({tools: [echo, add]});
-	t.deepEqual([one.told(), two.told()], [2, 2]);
-	one.ask(1);
-	t.like(one.answer(1), {result: {tools: [{name: 'echo'}, {name: 'add'}]}});
+	const [one, two] = [connect({cache}), connect({cache})];
+	one.respond({tools: [echo]});
+	two.notifyChange();
+	one.notifyChange();
+	t.deepEqual([one.listRequests().length, two.listRequests().length], [1, 1]);
+	two.respond({tools: [tool('between')]});
+	one.respond({tools: [echo, add]});
+	t.deepEqual([one.notifications(), two.notifications()], [2, 2]);
+	one.request(1);
+	t.like(one.responseTo(1), {result: {tools: [{name: 'echo'}, {name: 'add'}]}});
 });
 
-test('when the one that asks is gone, another asks for whoever waits', t => {
+test('repeats a fetch through another conversation when the fetching one ends', t => {
 	const {cache} = newCache();
-	const [one, two] = [caching({cache}), caching({cache})];
-	two.ask(1);
+	const [one, two] = [connect({cache}), connect({cache})];
+	two.request(1);
 	one.upstream.end();
-	t.is(two.lists().length, 1);
-	two.give({tools: [echo]});
-	t.like(two.answer(1), {result: {tools: [{name: 'echo'}]}});
+	t.is(two.listRequests().length, 1);
+	two.respond({tools: [echo]});
+	t.like(two.responseTo(1), {result: {tools: [{name: 'echo'}]}});
 });
 
-test('when nobody is left who would hear of a change, the next one asks anew', t => {
+test('fetches again for the first conversation after all others have left', t => {
 	const {cache} = newCache();
-	const one = caching({cache});
-	one.give({tools: [echo]});
+	const one = connect({cache});
+	one.respond({tools: [echo]});
 	one.link.unsubscribe();
-	const two = caching({cache});
-	two.ask(1);
-	t.is(two.answer(1), undefined);
-	two.give({tools: [add]});
-	t.like(two.answer(1), {result: {tools: [{name: 'add'}]}});
-	t.is(two.told(), 1);
+	const two = connect({cache});
+	two.request(1);
+	t.is(two.responseTo(1), undefined);
+	two.respond({tools: [add]});
+	t.like(two.responseTo(1), {result: {tools: [{name: 'add'}]}});
+	t.is(two.notifications(), 1);
 });
 
-test('one that has left is told nothing any more', t => {
+test('does not notify a conversation that has left', t => {
 	const {cache} = newCache();
-	const [one, two] = [caching({cache}), caching({cache})];
-	one.give({tools: [echo]});
+	const [one, two] = [connect({cache}), connect({cache})];
+	one.respond({tools: [echo]});
 	two.client.end();
 	const before = two.client.received.length;
-	one.change();
-	one.give({tools: [add]});
+	one.notifyChange();
+	one.respond({tools: [add]});
 	t.is(two.client.received.length, before);
-	t.is(one.told(), 2);
+	t.is(one.notifications(), 2);
 });
 
-test('clients of different versions share a list, and each gets it in its own [C11]', t => {
+test('shares a list between client versions, and translates it for each [C11]', t => {
 	const {cache} = newCache();
-	const [old, young] = [caching({cache, client: '2025-03-26'}), caching({cache, client: '2025-11-25'})];
-	old.give({tools: [tool('echo', {title: 'Echo'})]});
-	for (const {ask} of [old, young]) ask(1);
-	t.like(old.answer(1), {result: {tools: [{name: 'echo', annotations: {title: 'Echo'}}]}});
-	t.deepEqual(young.answer(1)?.result, {tools: [tool('echo', {title: 'Echo'})]});
-	t.is(young.lists().length, 0);
+	const [older, newer] = [connect({cache, client: '2025-03-26'}), connect({cache, client: '2025-11-25'})];
+	older.respond({tools: [tool('echo', {title: 'Echo'})]});
+	for (const {request} of [older, newer]) request(1);
+	t.like(older.responseTo(1), {result: {tools: [{name: 'echo', annotations: {title: 'Echo'}}]}});
+	t.deepEqual(newer.responseTo(1)?.result, {tools: [tool('echo', {title: 'Echo'})]});
+	t.is(newer.listRequests().length, 0);
 });
 
-test('a list that the server gave in one version is not given to those who speak another with it [C11]', t => {
+test('keeps separate lists for each upstream version [C11]', t => {
 	const {cache} = newCache();
-	const [one, two] = [caching({cache, server: '2025-11-25'}), caching({cache, server: '2024-11-05'})];
-	one.give({tools: [echo]});
-	two.ask(1);
-	t.is(two.answer(1), undefined);
-	two.give({tools: [add]});
-	t.like(two.answer(1), {result: {tools: [{name: 'add'}]}});
+	const [one, two] = [connect({cache, server: '2025-11-25'}), connect({cache, server: '2024-11-05'})];
+	one.respond({tools: [echo]});
+	two.request(1);
+	t.is(two.responseTo(1), undefined);
+	two.respond({tools: [add]});
+	t.like(two.responseTo(1), {result: {tools: [{name: 'add'}]}});
 });

@@ -1,103 +1,106 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {listOf, objectOf} from '../../lib/util/json.js';
-import {caching, newCache, tool} from './cache-tools-support.js';
+import {connect, newCache, tool} from './cache-tools-support.js';
 
-type Pair = ReturnType<typeof caching>;
+type Pair = ReturnType<typeof connect>;
 type Json = {readonly [key: string]: unknown};
 
-/** What may happen next: to which of the conversations, where it matters. */
-const event = fc.tuple(fc.constantFrom('change', 'answer', 'ask', 'leave', 'join'), fc.nat(2));
+/** An event, and the index of its conversation. */
+const event = fc.tuple(fc.constantFrom('change', 'respond', 'request', 'leave', 'join'), fc.nat(2));
 
-/** A server whose one tool is another after each change, and that answers late with what it was when it was asked. */
-class LateServer {
+/**
+ * An upstream with one tool, which differs after each change. Its late responses contain the tool at the
+ * request.
+ */
+class LateUpstream {
 	readonly #time = {now: 0};
 	readonly #cache = newCache({now: () => this.#time.now}).cache;
-	readonly #seen = new Map<unknown, number>();
+	/** The version at each tools/list request. */
+	readonly #versions = new Map<unknown, number>();
 	pairs: Pair[] = [];
 	version = 0;
-	/** The ids of what the client of each conversation has asked. */
-	readonly asked = new Map<Pair, string[]>();
+	/** The request ids of the client of each conversation. */
+	readonly requestIds = new Map<Pair, string[]>();
 	#ids = 0;
 
-	/** Notes what has been asked, which is answered with what is true now, however late. */
-	#listen(): void {
+	#recordVersions(): void {
 		for (const {upstream} of this.pairs)
 			for (const {id, method} of upstream.received as Json[])
-				if (method === 'tools/list' && !this.#seen.has(id)) this.#seen.set(id, this.version);
+				if (method === 'tools/list' && !this.#versions.has(id)) this.#versions.set(id, this.version);
 	}
 
 	join(): void {
-		if (this.pairs.length < 3) this.pairs.push(caching({cache: this.#cache}));
+		if (this.pairs.length < 3) this.pairs.push(connect({cache: this.#cache}));
 	}
 
-	/** Answers the oldest request of a conversation that has no answer. Returns whether there was one. */
-	answer({upstream}: Pair): boolean {
-		const open = (upstream.received as Json[]).find(
-			({id, method}) => method === 'tools/list' && this.#seen.has(id),
+	/** Responds to the oldest pending request of a conversation. Returns whether there was one. */
+	respond({upstream}: Pair): boolean {
+		const pending = (upstream.received as Json[]).find(
+			({id, method}) => method === 'tools/list' && this.#versions.has(id),
 		);
-		if (!open) return false;
-		const seen = this.#seen.get(open.id) ?? 0;
-		upstream.received.splice(upstream.received.indexOf(open), 1);
-		upstream.send({id: open.id, result: {tools: [tool(`v${seen}`)]}});
+		if (!pending) return false;
+		const version = this.#versions.get(pending.id) ?? 0;
+		upstream.received.splice(upstream.received.indexOf(pending), 1);
+		upstream.send({id: pending.id, result: {tools: [tool(`v${version}`)]}});
 		return true;
 	}
 
-	happen(what: string, at: number): void {
-		// Time goes on, so that the server is never asked too often.
+	handle(name: string, at: number): void {
+		// Avoids the rate limit on fetches.
 		this.#time.now += 10_000;
 		const pair = this.pairs[at % Math.max(1, this.pairs.length)];
-		if (what === 'join') this.join();
-		if (what === 'change') {
+		if (name === 'join') this.join();
+		if (name === 'change') {
 			this.version++;
-			for (const {change} of this.pairs) change();
+			for (const {notifyChange} of this.pairs) notifyChange();
 		}
-		if (pair && what === 'answer') this.answer(pair);
-		if (pair && what === 'ask') this.#ask(pair);
-		if (pair && what === 'leave') {
+		if (pair && name === 'respond') this.respond(pair);
+		if (pair && name === 'request') this.#request(pair);
+		if (pair && name === 'leave') {
 			pair.link.unsubscribe();
 			this.pairs = this.pairs.filter(other => other !== pair);
 		}
-		this.#listen();
+		this.#recordVersions();
 	}
 
-	#ask(pair: Pair): void {
+	#request(pair: Pair): void {
 		const id = `q${++this.#ids}`;
-		this.asked.set(pair, [...(this.asked.get(pair) ?? []), id]);
-		pair.ask(id);
+		this.requestIds.set(pair, [...(this.requestIds.get(pair) ?? []), id]);
+		pair.request(id);
 	}
 
-	/** Answers all that is asked, and what is asked because of that. */
+	/** Responds to all pending requests, including those that follow. */
 	drain(): void {
-		for (let rounds = 0; this.pairs.some(pair => this.answer(pair)); rounds++) {
-			if (rounds > 1000) throw new Error('It never ends.');
+		for (let rounds = 0; this.pairs.some(pair => this.respond(pair)); rounds++) {
+			if (rounds > 1000) throw new Error('The requests never end.');
 			this.#time.now += 10_000;
-			this.#listen();
+			this.#recordVersions();
 		}
 	}
 }
 
-const nameIn = (answer: Json | undefined): unknown =>
-	listOf(objectOf(answer?.result).tools).map(objectOf)[0]?.name;
+const nameIn = (response: Json | undefined): unknown =>
+	listOf(objectOf(response?.result).tools).map(objectOf)[0]?.name;
 
-test('whatever comes in whatever order, it ends fresh, every request is answered once, and every client told [C12]', t => {
+test('ends fresh, responds to every request once and notifies every client, in any order of events [C12]', t => {
 	fc.assert(
 		fc.property(fc.array(event, {maxLength: 40}), events => {
-			const server = new LateServer();
-			server.join();
-			for (const [what, at] of events) server.happen(what, at);
-			server.join();
-			server.happen('nothing', 0);
-			server.drain();
-			for (const pair of server.pairs) {
-				const {ask, answer, client, told} = pair;
+			const upstream = new LateUpstream();
+			upstream.join();
+			for (const [name, at] of events) upstream.handle(name, at);
+			upstream.join();
+			upstream.handle('nothing', 0);
+			upstream.drain();
+			for (const pair of upstream.pairs) {
+				const {request, responseTo, client, notifications} = pair;
 				const {length} = client.received;
-				ask('last');
-				t.is(nameIn(answer('last')), `v${server.version}`);
+				request('last');
+				t.is(nameIn(responseTo('last')), `v${upstream.version}`);
 				t.is(client.received.length, length + 1);
-				t.true(told() > 0);
+				t.true(notifications() > 0);
 				const ids = client.received.map(({id}) => id).filter(id => String(id).startsWith('q'));
-				t.deepEqual(ids.sort(), (server.asked.get(pair) ?? []).sort());
+				t.deepEqual(ids.sort(), (upstream.requestIds.get(pair) ?? []).sort());
 			}
 		}),
 		{numRuns: 200},

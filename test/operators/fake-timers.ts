@@ -1,7 +1,10 @@
 import {mock} from 'node:test';
 import type {ExecutionContext} from 'ava';
 
-/** Timers that only the test lets run, for as long as it lasts. Such tests are serial, and wait for nothing. */
+/**
+ * Mocks timers until the end of the test. Tests that use this must be serial and must not wait for real
+ * timers.
+ */
 export function fakeTimers(t: ExecutionContext): {tick(ms: number): void} {
 	mock.timers.enable({apis: ['setTimeout', 'setInterval']});
 	t.teardown(() => mock.timers.reset());

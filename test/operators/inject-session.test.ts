@@ -6,80 +6,81 @@ import {injectSession} from '../../lib/operators/inject-session.js';
 import {converse, readableLog} from '../helpers/pipeline.js';
 
 const {log} = readableLog();
-const greeting = {jsonrpc: '2.0', id: 0, method: 'initialize', params: {}};
+const initialize = {jsonrpc: '2.0', id: 0, method: 'initialize', params: {}};
 
-/** A client in front of a server that has given it the session a, and what the server is asked, with which session. */
-function inSession() {
+/** Connects a pair, and records the requests to the upstream with their session ids. */
+function connect() {
 	let ids = 0;
-	const asked: Array<{readonly body: Envelope['body']; readonly session: string | undefined}> = [];
+	const requests: Array<{readonly body: Envelope['body']; readonly session: string | undefined}> = [];
 	const {client, upstream} = converse(
 		injectSession({upstream: 'files', log, nextRequestId: () => `own-${++ids}`}),
 		{
-			toUpstream: tap(({body, headers}) => asked.push({body, session: headers?.['mcp-session-id']})),
+			toUpstream: tap(({body, headers}) => requests.push({body, session: headers?.['mcp-session-id']})),
 		},
 	);
-	return {client, upstream, asked};
+	return {client, upstream, requests};
 }
 
-const answer = (id: unknown, session: string | undefined, refusal?: HttpErrorReply): Envelope =>
+const response = (id: unknown, session: string | undefined, errorReply?: HttpErrorReply): Envelope =>
 	Envelope.of(
-		{jsonrpc: '2.0', id, ...(refusal ? {error: {code: -32000, message: 'No'}} : {result: {}})},
+		{jsonrpc: '2.0', id, ...(errorReply ? {error: {code: -32000, message: 'No'}} : {result: {}})},
 		{
 			name: 'files',
 			valve: new Valve(),
 			headers: session === undefined ? {} : {'mcp-session-id': session},
-			...(refusal ? {errorReply: refusal} : {}),
+			...(errorReply ? {errorReply} : {}),
 		},
 	);
 
 const unknown: HttpErrorReply = {status: 400, headers: {}, body: Buffer.from('No valid session ID')};
 const down: HttpErrorReply = {status: 503, headers: {}, body: Buffer.from('')};
 
-type Setting = ReturnType<typeof inSession>;
-const last = ({asked}: Setting) => asked.at(-1);
-const say = ({client}: Setting, body: Envelope['body']): void => client.send(body);
+type Setup = ReturnType<typeof connect>;
+const lastRequest = ({requests}: Setup) => requests.at(-1);
+const send = ({client}: Setup, body: Envelope['body']): void => client.send(body);
 
-function opened(): Setting {
-	const setting = inSession();
-	say(setting, greeting);
-	setting.upstream.sayEnvelope(answer(0, 'a'));
-	return setting;
+/** Initializes the session a. */
+function initialized(): Setup {
+	const setup = connect();
+	send(setup, initialize);
+	setup.upstream.sayEnvelope(response(0, 'a'));
+	return setup;
 }
 
-test('A handshake that fails when the session was lost is tried again by who asks next', t => {
-	const setting = opened();
-	say(setting, {id: 1, method: 'tools/call'});
-	setting.upstream.sayEnvelope(answer(1, undefined, unknown));
-	t.is(last(setting)?.body.method, 'initialize');
-	setting.upstream.sayEnvelope(answer(last(setting)?.body.id, undefined, down));
-	t.is(setting.client.received.length, 2, 'the first call is refused');
-	say(setting, {id: 2, method: 'tools/call'});
-	t.is(last(setting)?.session, 'a');
-	setting.upstream.sayEnvelope(answer(2, undefined, unknown));
-	setting.upstream.sayEnvelope(answer(last(setting)?.body.id, 'b'));
-	t.like(last(setting), {body: {id: 2, method: 'tools/call'}, session: 'b'});
+test('retries a failed re-initialization with the next request', t => {
+	const setup = initialized();
+	send(setup, {id: 1, method: 'tools/call'});
+	setup.upstream.sayEnvelope(response(1, undefined, unknown));
+	t.is(lastRequest(setup)?.body.method, 'initialize');
+	setup.upstream.sayEnvelope(response(lastRequest(setup)?.body.id, undefined, down));
+	t.is(setup.client.received.length, 2, 'the first call fails');
+	send(setup, {id: 2, method: 'tools/call'});
+	t.is(lastRequest(setup)?.session, 'a');
+	setup.upstream.sayEnvelope(response(2, undefined, unknown));
+	setup.upstream.sayEnvelope(response(lastRequest(setup)?.body.id, 'b'));
+	t.like(lastRequest(setup), {body: {id: 2, method: 'tools/call'}, session: 'b'});
 });
 
-test('What is cancelled while hands are shaken again is not asked then', t => {
-	const setting = opened();
-	say(setting, {id: 1, method: 'tools/call'});
-	setting.upstream.sayEnvelope(answer(1, undefined, unknown));
-	const {id} = last(setting)?.body ?? {};
-	say(setting, {id: 2, method: 'tools/call'});
-	for (const requestId of [1, 2]) say(setting, {method: 'notifications/cancelled', params: {requestId}});
-	setting.upstream.sayEnvelope(answer(id, 'b'));
-	t.is(last(setting)?.body.method, 'initialize', 'nothing follows');
-	say(setting, {id: 3, method: 'tools/call'});
-	t.like(last(setting), {body: {id: 3}, session: 'b'});
+test('does not send requests that are cancelled during a re-initialization', t => {
+	const setup = initialized();
+	send(setup, {id: 1, method: 'tools/call'});
+	setup.upstream.sayEnvelope(response(1, undefined, unknown));
+	const {id} = lastRequest(setup)?.body ?? {};
+	send(setup, {id: 2, method: 'tools/call'});
+	for (const requestId of [1, 2]) send(setup, {method: 'notifications/cancelled', params: {requestId}});
+	setup.upstream.sayEnvelope(response(id, 'b'));
+	t.is(lastRequest(setup)?.body.method, 'initialize', 'nothing follows');
+	send(setup, {id: 3, method: 'tools/call'});
+	t.like(lastRequest(setup), {body: {id: 3}, session: 'b'});
 });
 
-test('What is still said in a session that was lost does not bring it back', t => {
-	const setting = opened();
-	say(setting, {id: 1, method: 'tools/call'});
-	setting.upstream.sayEnvelope(answer(1, undefined, unknown));
-	setting.upstream.sayEnvelope(answer(last(setting)?.body.id, 'b'));
-	const {origin} = answer(9, 'a');
-	setting.upstream.sayEnvelope(Envelope.of({jsonrpc: '2.0', method: 'notifications/message'}, origin));
-	say(setting, {id: 2, method: 'ping'});
-	t.is(last(setting)?.session, 'b');
+test('ignores the session id of late messages of a lost session', t => {
+	const setup = initialized();
+	send(setup, {id: 1, method: 'tools/call'});
+	setup.upstream.sayEnvelope(response(1, undefined, unknown));
+	setup.upstream.sayEnvelope(response(lastRequest(setup)?.body.id, 'b'));
+	const {origin} = response(9, 'a');
+	setup.upstream.sayEnvelope(Envelope.of({jsonrpc: '2.0', method: 'notifications/message'}, origin));
+	send(setup, {id: 2, method: 'ping'});
+	t.is(lastRequest(setup)?.session, 'b');
 });

@@ -14,7 +14,7 @@ const exited = new BridgeError('ERR_CHILD_EXITED', 'files exited with code 3.', 
 });
 const cancel = (requestId: unknown) => ({method: 'notifications/cancelled', params: {requestId}});
 
-test('answers all that waits with the reason, once the upstream is gone', t => {
+test('fails all pending requests with the reason when the upstream disconnects', t => {
 	const {client, upstream} = start();
 	client.send({id: 1, method: 'a'});
 	client.send({id: 'x', method: 'b'});
@@ -23,8 +23,8 @@ test('answers all that waits with the reason, once the upstream is gone', t => {
 		client.received.map(({id}) => id),
 		[1, 'x'],
 	);
-	for (const answer of client.received)
-		t.like(answer, {
+	for (const response of client.received)
+		t.like(response, {
 			error: {
 				code: -31_004,
 				message: 'files exited with code 3. Start it again.',
@@ -33,7 +33,7 @@ test('answers all that waits with the reason, once the upstream is gone', t => {
 		});
 });
 
-test('answers what is asked later with the same reason', t => {
+test('fails later requests with the same reason', t => {
 	const {client, upstream} = start();
 	upstream.end(exited);
 	client.send({id: 7, method: 'a'});
@@ -45,14 +45,14 @@ test('answers what is asked later with the same reason', t => {
 	t.deepEqual(upstream.received, []);
 });
 
-test('answers with closed where the upstream ended without an error', t => {
+test('fails pending requests with closed when the upstream ends without an error', t => {
 	const {client, upstream} = start();
 	client.send({id: 1, method: 'a'});
 	upstream.end();
 	t.like(client.received, [{id: 1, error: {code: -31_005, data: {kind: 'closed'}}}]);
 });
 
-test('swallows notifications and answers once the upstream is gone', t => {
+test('drops notifications and responses after the upstream has disconnected', t => {
 	const {client, upstream} = start();
 	upstream.end(exited);
 	client.send({method: 'notifications/initialized'});
@@ -61,7 +61,7 @@ test('swallows notifications and answers once the upstream is gone', t => {
 	t.deepEqual(client.received, []);
 });
 
-test('answers a renamed request under its own id once the upstream is gone', t => {
+test('fails a renamed request with its original id when the upstream disconnects', t => {
 	const {client, upstream} = start();
 	client.sendText('{"jsonrpc":"2.0","id":1,"method":"a"}');
 	client.sendText('{"jsonrpc":"2.0","id":1.0,"method":"a"}');
@@ -69,7 +69,7 @@ test('answers a renamed request under its own id once the upstream is gone', t =
 	t.true(client.receivedTexts[1]?.includes('"id":1.0,'));
 });
 
-test('does not answer a request that the client gave up', t => {
+test('does not respond to a cancelled request when the upstream disconnects', t => {
 	const {client, upstream} = start();
 	client.send({id: 1, method: 'a'});
 	client.send({id: 2, method: 'a'});
@@ -81,7 +81,7 @@ test('does not answer a request that the client gave up', t => {
 	);
 });
 
-test('takes the id of a cancelled request again', t => {
+test('accepts the id of a cancelled request again', t => {
 	const {client, upstream} = start();
 	client.send({id: 1, method: 'a'});
 	client.send(cancel(1));
@@ -93,7 +93,7 @@ test('takes the id of a cancelled request again', t => {
 	);
 });
 
-test('takes the id of a renamed and cancelled request again', t => {
+test('accepts the id of a renamed and cancelled request again', t => {
 	const {client, upstream} = start();
 	client.sendText('{"jsonrpc":"2.0","id":1,"method":"a"}');
 	client.sendText('{"jsonrpc":"2.0","id":1.0,"method":"b"}');
@@ -103,7 +103,7 @@ test('takes the id of a renamed and cancelled request again', t => {
 	t.is(upstream.received.length, 4);
 });
 
-test('passes an answer on that comes in spite of a cancellation', async t => {
+test('forwards a late response to a cancelled request', async t => {
 	const {client, upstream, entries} = start();
 	client.send({id: 1, method: 'a'});
 	client.send(cancel(1));
@@ -112,7 +112,7 @@ test('passes an answer on that comes in spite of a cancellation', async t => {
 	t.deepEqual(await entries(), []);
 });
 
-test('passes the cancellation of something unknown on', t => {
+test('forwards a cancellation of an unknown request', t => {
 	const {client, upstream} = start();
 	client.send(cancel(99));
 	client.send({method: 'notifications/cancelled'});
@@ -120,7 +120,7 @@ test('passes the cancellation of something unknown on', t => {
 	t.is(upstream.received.length, 3);
 });
 
-test('refuses requests beyond its limit until others are answered or cancelled', t => {
+test('rejects requests over the limit until others are completed or cancelled', t => {
 	const {client, upstream} = start();
 	const limit = 65_536;
 	for (let id = 0; id < limit; id++) client.send({id, method: 'a'});

@@ -21,7 +21,7 @@ const exited = (): BridgeError =>
 	});
 
 for (const id of ['0', '-1', '"1"', '""', '1.0', '1e3', '9007199254740993', '12345678901234567890', '0.5'])
-	test(`passes the request ${id} and its answer byte for byte`, t => {
+	test(`forwards the request ${id} and its response byte for byte`, t => {
 		const {client, upstream} = start();
 		client.sendText(request(id));
 		upstream.sendText(result(id));
@@ -29,7 +29,7 @@ for (const id of ['0', '-1', '"1"', '""', '1.0', '1e3', '9007199254740993', '123
 		t.deepEqual(client.receivedTexts, [result(id)]);
 	});
 
-for (const [asked, answered] of [
+for (const [sent, received] of [
 	['1.0', '1'],
 	['1e3', '1000'],
 	['9007199254740993', '9007199254740992'],
@@ -37,14 +37,14 @@ for (const [asked, answered] of [
 	[String.raw`"\u0061"`, '"a"'],
 	['"a/b"', String.raw`"a\/b"`],
 ] as const)
-	test(`answers ${asked} under that spelling when the upstream says ${answered}`, t => {
+	test(`restores the id ${sent} when the upstream responds with ${received}`, t => {
 		const {client, upstream} = start();
-		client.sendText(request(asked));
-		upstream.sendText(result(answered));
-		t.deepEqual(client.receivedTexts, [result(asked)]);
+		client.sendText(request(sent));
+		upstream.sendText(result(received));
+		t.deepEqual(client.receivedTexts, [result(sent)]);
 	});
 
-test('takes 1 and "1" for two ids', t => {
+test('distinguishes the ids 1 and "1"', t => {
 	const {client, upstream} = start();
 	client.sendText(request('1'));
 	client.sendText(request('"1"'));
@@ -60,7 +60,7 @@ for (const [first, second] of [
 	['"a"', String.raw`"\u0061"`],
 	['1.0', '1.0'],
 ] as const)
-	test(`refuses ${second} while ${first} is in flight, which goes on`, t => {
+	test(`rejects ${second} while ${first} is pending, and still completes the first`, t => {
 		const {client, upstream} = start();
 		client.sendText(request(first));
 		client.sendText(request(second));
@@ -71,7 +71,7 @@ for (const [first, second] of [
 		t.is(client.receivedTexts[1], result(first));
 	});
 
-test('tells numbers apart that the upstream would take for one', t => {
+test('distinguishes numbers that the upstream may confuse', t => {
 	const {client, upstream} = start();
 	const ids = ['1', '1.0', '1e0'];
 	for (const id of ids) client.sendText(request(id));
@@ -80,14 +80,14 @@ test('tells numbers apart that the upstream would take for one', t => {
 	t.deepEqual(client.receivedTexts, ids.toReversed().map(result));
 });
 
-test('refuses a number again that it has renamed and that is in flight', t => {
+test('rejects a number whose renamed request is pending', t => {
 	const {client, upstream} = start();
 	for (const id of ['1', '1.0', '1.0']) client.sendText(request(id));
 	t.is(upstream.received.length, 2);
 	t.like(client.received, [{error: {code: -32_600}}]);
 });
 
-test('gives a renamed request no name that the client uses itself', t => {
+test('does not rename a request to an id that the client uses itself', t => {
 	const {client, upstream} = start();
 	client.sendText(request('"bridge-1"', 'own'));
 	client.sendText(request('1'));
@@ -97,7 +97,7 @@ test('gives a renamed request no name that the client uses itself', t => {
 	t.deepEqual(client.receivedTexts, [result('"bridge-1"')]);
 });
 
-test('lets the client use a name that was given to a renamed request', t => {
+test('accepts a client id that equals a generated one', t => {
 	const {client, upstream} = start();
 	client.sendText(request('1'));
 	client.sendText(request('1.0'));
@@ -106,7 +106,7 @@ test('lets the client use a name that was given to a renamed request', t => {
 	t.is(new Set(upstream.received.map(({id}) => id)).size, 3);
 });
 
-test('cancels a renamed request under the name that the upstream knows', t => {
+test('cancels a renamed request with its upstream id', t => {
 	const {client, upstream} = start();
 	client.sendText(request('1'));
 	client.sendText(request('1.0'));
@@ -123,14 +123,14 @@ test('drops a cancellation whose id an upstream could confuse with that of anoth
 	t.deepEqual(client.receivedTexts, [result('9007199254740993')]);
 });
 
-test('passes a cancellation byte for byte where nothing was renamed', t => {
+test('forwards the cancellation of an unchanged id byte for byte', t => {
 	const {client, upstream} = start();
 	client.sendText(request('1'));
 	client.sendText(cancel('1'));
 	t.deepEqual(upstream.receivedTexts, [request('1'), cancel('1')]);
 });
 
-test('takes only params.requestId for the request that is cancelled', t => {
+test('reads the cancelled id only from params.requestId', t => {
 	const {client, upstream} = start();
 	client.send({id: 1, method: 'm'});
 	client.send({id: 2, method: 'm'});
@@ -144,14 +144,14 @@ test('takes only params.requestId for the request that is cancelled', t => {
 	);
 });
 
-test('drops an answer that nobody waits for, and logs it', async t => {
+test('drops a response without a pending request, and logs it', async t => {
 	const {client, upstream, entries} = start();
 	upstream.sendText(result('1'));
 	t.deepEqual(client.received, []);
 	t.like(await entries(), [{event: 'rpc.orphan_response', id: '1', server: 'files'}]);
 });
 
-test('drops the second answer to a request', async t => {
+test('drops the second response to a request', async t => {
 	const {client, upstream, entries} = start();
 	client.sendText(request('1'));
 	upstream.sendText(result('1'));
@@ -160,7 +160,7 @@ test('drops the second answer to a request', async t => {
 	t.is((await entries()).length, 1);
 });
 
-test('takes an id again once it was answered', t => {
+test('accepts an id again after its response', t => {
 	const {client, upstream} = start();
 	client.sendText(request('1'));
 	upstream.sendText(result('1'));
@@ -169,7 +169,7 @@ test('takes an id again once it was answered', t => {
 	t.is(client.received.length, 2);
 });
 
-test('leaves requests, notifications and errors without id of the upstream alone', async t => {
+test('forwards requests, notifications and errors without an id from the upstream unchanged', async t => {
 	const {client, upstream, entries} = start();
 	const texts = [
 		request('1', 'sampling/createMessage'),
@@ -183,7 +183,7 @@ test('leaves requests, notifications and errors without id of the upstream alone
 	t.deepEqual(await entries(), []);
 });
 
-test('gives each request its own answer, in whatever order those come', t => {
+test('matches each response to its request in any order', t => {
 	const anyId = fc.oneof(fc.integer(), fc.string(), fc.double({noNaN: true, noDefaultInfinity: true}));
 	fc.assert(
 		fc.property(
@@ -203,7 +203,7 @@ test('gives each request its own answer, in whatever order those come', t => {
 	);
 });
 
-test('a cancellation under the name that SDK 1.0.1 gives it is one', t => {
+test('corrects the method of a cancellation from SDK 1.0.1', t => {
 	const {client, upstream} = start();
 	client.sendText(request('1.0'));
 	client.sendText('{"jsonrpc":"2.0","method":"cancelled","params":{"requestId":1.0,"reason":"why"}}');
@@ -216,7 +216,7 @@ test('a cancellation under the name that SDK 1.0.1 gives it is one', t => {
 	t.deepEqual(client.received, []);
 });
 
-test('a request that is called cancelled is a request', t => {
+test('forwards a request with the method cancelled', t => {
 	const {client, upstream} = start();
 	client.sendText(request('1', 'cancelled'));
 	t.deepEqual(upstream.receivedTexts, [request('1', 'cancelled')]);

@@ -14,7 +14,7 @@ const start = (maxBytes = 1000) => {
 const nested = (levels: number): string =>
 	`{"jsonrpc":"2.0","id":1,"method":"m","params":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 
-for (const [what, text] of [
+for (const [content, text] of [
 	['odd white space', ' {"jsonrpc" : "2.0",\t"id":1 , "method":"m"} '],
 	['a carriage return as white space', '{"jsonrpc":"2.0",\r"method":"m"}'],
 	[
@@ -29,10 +29,10 @@ for (const [what, text] of [
 	['keys that differ in case', '{"jsonrpc":"2.0","id":1,"method":"m","Method":"n","ID":2}'],
 	['a key twice below the top level', '{"jsonrpc":"2.0","id":1,"method":"m","params":{"x":{"a":1,"a":2}}}'],
 	['1,000 levels', nested(1000)],
-	['an answer', '{"jsonrpc":"2.0","id":1,"result":{}}'],
+	['a response', '{"jsonrpc":"2.0","id":1,"result":{}}'],
 	['an error without an id', '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}'],
 ] as const)
-	test(`lets ${what} pass byte for byte, either way`, t => {
+	test(`forwards ${content} byte for byte, either way`, t => {
 		const {client, upstream} = start();
 		client.sendText(text);
 		upstream.sendText(text);
@@ -51,7 +51,7 @@ test('rejects a message that has too many values, or a key that is too long, eit
 	t.deepEqual(upstream.receivedTexts, []);
 });
 
-test('fails a server request that has too many values, and the upstream gets an error for such a response [SEC-D11]', t => {
+test('sends the upstream an error for a request or response with too many values [SEC-D11]', t => {
 	const {client, upstream} = start(10_000_000);
 	const many = `[${'{},'.repeat(1_000_000)}1]`;
 	upstream.sendText(`{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{"a":${many}}}`);
@@ -61,11 +61,11 @@ test('fails a server request that has too many values, and the upstream gets an 
 	t.deepEqual(client.receivedTexts, []);
 });
 
-for (const [what, text, code, id] of [
+for (const [content, text, code, id] of [
 	['plain text', 'hello', -32_700, null],
 	['half a message', '{"jsonrpc":"2.0","id":1', -32_700, null],
-	['two messages in a line', '{"jsonrpc":"2.0","id":1,"method":"m"}{}', -32_700, null],
-	['a line feed in a string, as it were', '{"jsonrpc":"2.0","id":1,"method":"a\tb"}', -32_700, null],
+	['two messages on one line', '{"jsonrpc":"2.0","id":1,"method":"m"}{}', -32_700, null],
+	['an unescaped tab in a string', '{"jsonrpc":"2.0","id":1,"method":"a\tb"}', -32_700, null],
 	['a batch', '[{"jsonrpc":"2.0","id":1,"method":"m"}]', -32_600, null],
 	['an empty batch', '[]', -32_600, null],
 	['a string', '"hello"', -32_600, null],
@@ -96,7 +96,7 @@ for (const [what, text, code, id] of [
 	['1,001 levels', nested(1001), -32_600, 1],
 	['100,000 levels', nested(100_000), -32_600, 1],
 ] as const)
-	test(`refuses ${what} with ${code} and goes on`, t => {
+	test(`rejects ${content} with ${code} and continues`, t => {
 		const {client, upstream} = start();
 		client.sendText(text);
 		client.send({id: 6, method: 'next'});
@@ -105,7 +105,7 @@ for (const [what, text, code, id] of [
 		t.deepEqual(upstream.received, [{jsonrpc: '2.0', id: 6, method: 'next'}]);
 	});
 
-test('answers two ids in one message once', t => {
+test('sends one error for a message with two ids', t => {
 	const {client, upstream} = start();
 	client.sendText('{"jsonrpc":"2.0","id":5,"id":6,"method":"a"}');
 	t.like(client.received, [{error: {code: -32_600}}]);
@@ -113,20 +113,20 @@ test('answers two ids in one message once', t => {
 	t.deepEqual(upstream.received, []);
 });
 
-test('refuses bytes that are no UTF-8, and replaces none of them', t => {
+test('rejects bytes that are not UTF-8', t => {
 	const {client, upstream} = start();
 	client.sayBytes(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"m\xff"}\n', 'latin1'));
 	t.like(client.received[0], {id: null, error: {code: -32_700, data: {kind: 'parse_error'}}});
 	t.deepEqual(upstream.received, []);
 });
 
-test('answers under the id as it was written', t => {
+test('preserves the notation of the id in an error', t => {
 	const {client} = start();
 	client.sendText('{"id":12345678901234567890,"method":"m"}');
 	t.regex(client.receivedTexts[0] ?? '', /"id":12345678901234567890,/);
 });
 
-test('refuses a message over the limit with a number that names it', t => {
+test('rejects a message over the limit with an error that contains the limit', t => {
 	const {client, upstream} = start(1000);
 	client.sayEnvelope(
 		Envelope.tooLarge(Buffer.from('{"id":"a"'), {id: '"a"', isResponse: false}, client.origin),
@@ -136,11 +136,11 @@ test('refuses a message over the limit with a number that names it', t => {
 	t.deepEqual(upstream.received, []);
 });
 
-for (const [what, text] of [
-	['an answer of another version', '{"jsonrpc":"1.0","id":1,"result":{}}'],
-	['an answer with both result and error', '{"jsonrpc":"2.0","id":1,"result":{},"error":{}}'],
+for (const [content, text] of [
+	['a response of another version', '{"jsonrpc":"1.0","id":1,"result":{}}'],
+	['a response with both result and error', '{"jsonrpc":"2.0","id":1,"result":{},"error":{}}'],
 ] as const)
-	test(`neither passes nor answers ${what}`, async t => {
+	test(`drops ${content} without a reply`, async t => {
 		const {client, upstream, entries} = start();
 		client.sendText(text);
 		t.deepEqual(client.received, []);
@@ -148,7 +148,7 @@ for (const [what, text] of [
 		t.like(await entries(), [{event: 'client.message.refused', side: 'client'}]);
 	});
 
-test('has its answer stop whoever caused it', t => {
+test('sends its error with the origin of the invalid message', t => {
 	const {client, link} = start();
 	link.unsubscribe();
 	const {log} = readableLog();
@@ -163,7 +163,7 @@ test('has its answer stop whoever caused it', t => {
 	t.deepEqual(client.received, []);
 });
 
-test('drops what an upstream prints between its messages, and logs how it begins', async t => {
+test('drops stray output of an upstream, and logs its start', async t => {
 	const {client, upstream, entries} = start();
 	upstream.sendText(`Server listening on \u001b[1m80${'.'.repeat(500)}`);
 	upstream.send({id: 1, result: {}});
@@ -174,7 +174,7 @@ test('drops what an upstream prints between its messages, and logs how it begins
 	t.deepEqual(rest, []);
 });
 
-test('fails the call whose answer is over the limit, rather than let it wait', async t => {
+test('fails a call whose response is over the limit', async t => {
 	const {client, upstream, entries} = start(1000);
 	upstream.sayEnvelope(
 		Envelope.tooLarge(Buffer.from('{"id":3'), {id: '3', isResponse: true}, upstream.origin),
@@ -183,7 +183,7 @@ test('fails the call whose answer is over the limit, rather than let it wait', a
 	t.like(await entries(), [{event: 'frame.too_large', side: 'files'}]);
 });
 
-test('drops a message over the limit that nobody waits for', async t => {
+test('drops a message over the limit without an id', async t => {
 	const {client, upstream, entries} = start();
 	upstream.sayEnvelope(
 		Envelope.tooLarge(Buffer.from('{"method"'), {id: undefined, isResponse: false}, upstream.origin),
@@ -192,19 +192,19 @@ test('drops a message over the limit that nobody waits for', async t => {
 	t.like(await entries(), [{event: 'frame.too_large'}]);
 });
 
-test('answers a request that has a result as well', t => {
+test('rejects a request that also has a result', t => {
 	const {client} = start();
 	client.sendText('{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}');
 	t.like(client.received, [{id: 1, error: {code: -32_600}}]);
 });
 
-test('does not answer an answer over the limit', t => {
+test('does not reply to a response over the limit', t => {
 	const {client} = start();
 	client.sayEnvelope(Envelope.tooLarge(Buffer.from('{"id":1'), {id: '1', isResponse: true}, client.origin));
 	t.deepEqual(client.received, []);
 });
 
-test('fails no call for a question over the limit, or for a line of a log, under the same id', t => {
+test('does not fail a call for a server request over the limit or a log line with the same id', t => {
 	const {client, upstream} = start();
 	upstream.sayEnvelope(
 		Envelope.tooLarge(Buffer.from('{"id":1'), {id: '1', isResponse: false}, upstream.origin),
@@ -213,7 +213,7 @@ test('fails no call for a question over the limit, or for a line of a log, under
 	t.deepEqual(client.received, []);
 });
 
-test('logs no secret of what it refuses', async t => {
+test('redacts secrets in the log of invalid messages', async t => {
 	const {client, upstream, entries} = start();
 	client.sendText('{"id":1,"method":"login","params":{"password":"hunter2"}}');
 	client.sendText('{"jsonrpc":"2.0","params":{"access_token":"hunter2');
@@ -228,7 +228,7 @@ for (const [word, message] of [
 	['id', {id: LONG, method: 'roots/list'}],
 	['method', {id: 1, method: LONG}],
 ] as const)
-	test(`an upstream gets an error for a request whose ${word} is too long to be kept [SEC-D5]`, t => {
+	test(`sends the upstream an error for a request whose ${word} is too long [SEC-D5]`, t => {
 		const {client, upstream} = start(2 ** 20);
 		upstream.send(message);
 		t.deepEqual(client.received, []);
@@ -238,7 +238,7 @@ for (const [word, message] of [
 		t.like(client.received, [{method: 'n'}]);
 	});
 
-test('a notification whose method is too long is logged, and the response to a long id passes [SEC-D5]', async t => {
+test('logs a notification whose method is too long, and forwards a response with a long id [SEC-D5]', async t => {
 	const {client, upstream, entries} = start(2 ** 20);
 	upstream.send({method: LONG});
 	upstream.send({id: LONG, result: {}});

@@ -1,9 +1,9 @@
 import test from 'ava';
 import type {JsonObject} from '../../lib/util/json.js';
 import type {Pair} from '../helpers/version-stages.js';
-import {news, ready} from './stateless-support.js';
+import {ready, takeReceived} from './stateless-support.js';
 
-/* What is kept for calls that run as tasks. */
+/* Memory limits of calls that run as tasks. */
 
 const start = (): Pair =>
 	ready({
@@ -21,17 +21,17 @@ const required = (name: string) => ({
 const call = ({client}: Pair, id: unknown, name: string): void =>
 	client.send({id, method: 'tools/call', params: {name}});
 
-test('a task whose id is too long to be kept fails its call [SEC-D5]', t => {
+test('fails a call whose task id is too long [SEC-D5]', t => {
 	const pair = start();
 	pair.client.send({id: 'list', method: 'tools/list'});
 	pair.upstream.send({id: 'list', result: {tools: [required('long')]}});
-	news(pair.client);
+	takeReceived(pair.client);
 	call(pair, 1, 'long');
 	pair.upstream.send({id: 1, result: {task: {taskId: 'T'.repeat(5000), status: 'working'}}});
-	t.like(news(pair.client), [{id: 1, error: {code: -32_603}}]);
+	t.like(takeReceived(pair.client), [{id: 1, error: {code: -32_603}}]);
 });
 
-test('long ids of lists that were never answered are kept up to a number of characters [SEC-D5]', t => {
+test('limits the characters of the stored ids of pending list requests [SEC-D5]', t => {
 	const pair = start();
 	const id = (at: number): string => `${at}`.padEnd(4000, 'x');
 	for (let at = 0; at < 300; at++) pair.client.send({id: id(at), method: 'tools/list'});
@@ -40,9 +40,9 @@ test('long ids of lists that were never answered are kept up to a number of char
 		[299, 'kept'],
 	] as const)
 		pair.upstream.send({id: id(at), result: {tools: [required(name)]}});
-	news(pair.upstream);
+	takeReceived(pair.upstream);
 	call(pair, 'a', 'evicted');
 	call(pair, 'b', 'kept');
-	const tasks = news(pair.upstream).map(({params}) => 'task' in (params as JsonObject));
+	const tasks = takeReceived(pair.upstream).map(({params}) => 'task' in (params as JsonObject));
 	t.deepEqual(tasks, [false, true]);
 });

@@ -2,55 +2,62 @@ import test from 'ava';
 import {BridgeError} from '../../lib/core/errors.js';
 import {opening} from '../helpers/bridge.js';
 import {until} from '../helpers/pipeline.js';
-import {heard, initialize, initialized, ownHandshake, result, start} from './queue-until-ready-support.js';
+import {
+	initialize,
+	initialized,
+	ownInitialize,
+	receivedUpstream,
+	result,
+	start,
+} from './queue-until-ready-support.js';
 
-test('the end of the client while something waits is passed on behind it', t => {
+test('delays the end of the client until its queued messages are sent', t => {
 	const ends = start();
-	const {client, upstream, isOver} = ends;
+	const {client, upstream, hasEnded} = ends;
 	client.send({id: 1, method: 'a'});
 	client.end();
-	const [asked] = upstream.received;
-	t.is(asked?.method, 'initialize');
-	t.false(isOver());
-	upstream.send({id: asked?.id, result});
-	t.deepEqual(heard(ends).slice(1), [initialized.method, 'a 1']);
-	t.true(isOver());
+	const [request] = upstream.received;
+	t.is(request?.method, 'initialize');
+	t.false(hasEnded());
+	upstream.send({id: request?.id, result});
+	t.deepEqual(receivedUpstream(ends).slice(1), [initialized.method, 'a 1']);
+	t.true(hasEnded());
 	upstream.send({id: 1, result: {}});
 	t.like(client.received, [{id: 1, result: {}}]);
 });
 
-test('the end of the client while its own initialize is asked waits for that', t => {
+test('delays the end of the client while its own initialize is pending', t => {
 	const ends = start();
 	initialize(ends);
 	ends.client.send({method: 'notifications/x'});
 	ends.client.end();
-	t.false(ends.isOver());
+	t.false(ends.hasEnded());
 	ends.upstream.send({id: 0, result});
-	t.deepEqual(heard(ends), ['initialize 0', initialized.method, 'notifications/x']);
-	t.true(ends.isOver());
+	t.deepEqual(receivedUpstream(ends), ['initialize 0', initialized.method, 'notifications/x']);
+	t.true(ends.hasEnded());
 });
 
-test('the end of a client waits for the answer to its initialize, as it may take more than one question', t => {
+test('delays the end of the client until the response to its initialize, without queued messages', t => {
 	const ends = start();
 	initialize(ends);
 	ends.client.end();
-	t.false(ends.isOver());
+	t.false(ends.hasEnded());
 	ends.upstream.send({id: 0, result});
 	t.like(ends.client.received, [{id: 0, result}]);
-	t.true(ends.isOver());
+	t.true(ends.hasEnded());
 });
 
-test('the end of a client for which nothing waits is passed on at once', t => {
+test('forwards the end of a client immediately if no message is pending', t => {
 	const ends = start();
 	ends.client.end();
-	t.true(ends.isOver());
+	t.true(ends.hasEnded());
 });
 
-test('when the server dies, what waits is answered with that, once, and nothing is sent', async t => {
+test('fails queued requests once when the upstream exits, and sends none of them', async t => {
 	const ends = start(1);
 	const {client, upstream} = ends;
 	for (const id of [1, 2]) client.send({id, method: 'a'});
-	await ownHandshake(ends);
+	await ownInitialize(ends);
 	upstream.end(new BridgeError('ERR_CHILD_EXITED', 'files exited.', 'Start it again.'));
 	client.send({id: 3, method: 'a'});
 	t.like(
@@ -61,7 +68,7 @@ test('when the server dies, what waits is answered with that, once, and nothing 
 	t.is(upstream.received.length, 1);
 });
 
-test('when the initialize of the client fails, what waits is answered, and it may try again', async t => {
+test('fails queued requests when the initialize of the client fails, and allows another attempt', async t => {
 	const ends = start();
 	const {client, upstream, entries} = ends;
 	client.send({id: 1, method: 'a'});
@@ -71,9 +78,9 @@ test('when the initialize of the client fails, what waits is answered, and it ma
 	upstream.send({id: 0, error: {code: 5, message: 'no licence'}});
 	t.is(client.received.length, 3);
 	for (const id of [1, 2]) {
-		const answer = client.received.find(message => message.id === id);
-		t.like(answer, {error: {code: -31_001, data: {source: 'bridge'}}});
-		t.regex(JSON.stringify(answer), /files rejected initialize: no licence\. Correct/);
+		const response = client.received.find(message => message.id === id);
+		t.like(response, {error: {code: -31_001, data: {source: 'bridge'}}});
+		t.regex(JSON.stringify(response), /files rejected initialize: no licence\. Correct/);
 	}
 	t.like(
 		client.received.find(({id}) => id === 0),
@@ -84,15 +91,15 @@ test('when the initialize of the client fails, what waits is answered, and it ma
 	upstream.send({id: 'again', result});
 	client.send(initialized);
 	client.send({id: 3, method: 'c'});
-	t.deepEqual(heard(ends), ['initialize 0', 'initialize again', initialized.method, 'c 3']);
+	t.deepEqual(receivedUpstream(ends), ['initialize 0', 'initialize again', initialized.method, 'c 3']);
 	t.like(client.received[3], {id: 'again', result});
 });
 
-test("when bridge's own initialize fails, what waits is answered, and the next request starts another", async t => {
+test('fails queued requests when its own initialize fails, and retries with the next request', async t => {
 	const ends = start(1);
 	const {client, upstream} = ends;
 	client.send({id: 1, method: 'a'});
-	upstream.send({id: await ownHandshake(ends), error: {code: 5, message: 'no'}});
+	upstream.send({id: await ownInitialize(ends), error: {code: 5, message: 'no'}});
 	t.like(client.received, [{id: 1, error: {code: -31_001}}]);
 	client.send({id: 2, method: 'b'});
 	await until(() => upstream.received.length > 1);
@@ -100,11 +107,11 @@ test("when bridge's own initialize fails, what waits is answered, and the next r
 	t.is(again?.method, 'initialize');
 	t.not(again?.id, upstream.received[0]?.id);
 	upstream.send({id: again?.id, result});
-	t.deepEqual(heard(ends).slice(2), [initialized.method, 'b 2']);
+	t.deepEqual(receivedUpstream(ends).slice(2), [initialized.method, 'b 2']);
 	t.is(client.received.length, 1);
 });
 
-test('an initialize without a version is refused by bridge, and does not reach the server', t => {
+test('rejects an initialize without a version, and does not forward it', t => {
 	for (const params of [undefined, {}, {...opening, protocolVersion: 7}]) {
 		const ends = start();
 		const {client, upstream} = ends;
@@ -117,7 +124,7 @@ test('an initialize without a version is refused by bridge, and does not reach t
 	}
 });
 
-test('a thousand messages that wait shut the valve of the client, until they are sent', t => {
+test('closes the valve of the client at a thousand queued messages until they are sent', t => {
 	const ends = start();
 	const {client, upstream} = ends;
 	const {valve} = client.origin;
@@ -126,7 +133,7 @@ test('a thousand messages that wait shut the valve of the client, until they are
 	t.true(valve.isOpen);
 	client.send({id: 1000, method: 'a'});
 	t.false(valve.isOpen);
-	// What had been read by then is kept, too.
+	// Messages that were read already are queued, too.
 	client.send({id: 1001, method: 'a'});
 	t.true(upstream.origin.valve.isOpen);
 	upstream.send({id: 0, result});
@@ -137,7 +144,7 @@ test('a thousand messages that wait shut the valve of the client, until they are
 	);
 });
 
-test('8 MiB that wait shut the valve of the client, until they are sent', t => {
+test('closes the valve of the client at 8 MiB of queued messages until they are sent', t => {
 	const ends = start();
 	const {client, upstream} = ends;
 	const {valve} = client.origin;
@@ -152,7 +159,7 @@ test('8 MiB that wait shut the valve of the client, until they are sent', t => {
 	t.is(upstream.received.length, 11);
 });
 
-test('the valve opens again when enough of what waits is cancelled', t => {
+test('reopens the valve when enough queued messages are cancelled', t => {
 	const ends = start();
 	const {client, upstream} = ends;
 	for (let id = 1; id <= 1000; id++) client.send({id, method: 'a'});
@@ -167,11 +174,11 @@ test('the valve opens again when enough of what waits is cancelled', t => {
 	t.is(upstream.received.length, 1002);
 });
 
-for (const [what, end] of [
-	['the server dies', new BridgeError('ERR_CHILD_EXITED', 'files exited.', 'Start it again.')],
-	['the server ends', undefined],
+for (const [event, end] of [
+	['the upstream exits', new BridgeError('ERR_CHILD_EXITED', 'files exited.', 'Start it again.')],
+	['the upstream ends', undefined],
 ] as const)
-	test(`the valve opens again when ${what}`, t => {
+	test(`reopens the valve when ${event}`, t => {
 		const {client, upstream} = start();
 		for (let id = 1; id <= 1000; id++) client.send({id, method: 'a'});
 		t.false(client.origin.valve.isOpen);
@@ -182,7 +189,7 @@ for (const [what, end] of [
 		t.deepEqual(upstream.received, []);
 	});
 
-test('the valve opens again when the handshake fails', t => {
+test('reopens the valve when the handshake fails', t => {
 	const ends = start();
 	const {client, upstream} = ends;
 	initialize(ends);
@@ -192,22 +199,22 @@ test('the valve opens again when the handshake fails', t => {
 	t.is(client.received.length, 1001);
 });
 
-test('no timer is left when the conversation is over', async t => {
+test('clears its timer when the conversation ends', async t => {
 	const ends = start(5);
 	ends.client.send({id: 1, method: 'a'});
 	ends.link.unsubscribe();
 	const other = start(5);
 	other.client.send({id: 1, method: 'a'});
-	await ownHandshake(other);
+	await ownInitialize(other);
 	t.deepEqual(ends.upstream.received, []);
 });
 
-test('a client that fills the queue with notifications is not shut out for good', async t => {
+test('does not block a client forever that fills the queue with notifications', async t => {
 	const ends = start(1);
 	for (let count = 0; count < 1000; count++) ends.client.send({method: 'notifications/x'});
 	const other = start(1);
 	other.client.send({id: 1, method: 'a'});
-	await ownHandshake(other);
-	// Its initialize would not be read any more.
+	await ownInitialize(other);
+	// With a closed valve, its initialize would never be read.
 	t.true(ends.client.origin.valve.isOpen || ends.upstream.received.length > 0);
 });

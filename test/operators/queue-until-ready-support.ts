@@ -7,23 +7,19 @@ import {converse, readableLog, until} from '../helpers/pipeline.js';
 
 const NEVER = 2 ** 30;
 
-/** A client in front of a gate, which never shakes hands by itself unless there is a grace time. */
+/** Connects a pair through the queue. Without a grace time, bridge never initializes the upstream itself. */
 export const start = (graceMs = NEVER) => {
-	const session = new Negotiation({upstream: 'files'});
+	const negotiation = new Negotiation({upstream: 'files'});
 	const {log, entries} = readableLog();
-	const gate = queueUntilReady({negotiation: session, log, transport: 'stdio', graceMs});
-	const ends = converse(
-		matchResponses({log, upstream: 'files'}),
-		gate,
-		rewriteVersion({negotiation: session, log}),
-	);
-	let isOver = false;
+	const queue = queueUntilReady({negotiation, log, transport: 'stdio', graceMs});
+	const ends = converse(matchResponses({log, upstream: 'files'}), queue, rewriteVersion({negotiation, log}));
+	let hasEnded = false;
 	(ends.upstream.outgoing as unknown as {subscribe(observer: {complete(): void}): void}).subscribe({
 		complete() {
-			isOver = true;
+			hasEnded = true;
 		},
 	});
-	return {...ends, session, entries, isOver: () => isOver};
+	return {...ends, negotiation, entries, hasEnded: () => hasEnded};
 };
 export type Ends = ReturnType<typeof start>;
 
@@ -36,12 +32,12 @@ export const initialized = {method: 'notifications/initialized'};
 export const initialize = ({client}: Ends, id: unknown = 0, version = VERSION): void =>
 	client.send({id, method: 'initialize', params: {...opening, protocolVersion: version}});
 
-/** What the upstream heard, by methods and ids. */
-export const heard = ({upstream}: Ends): unknown[] =>
+/** The messages that the upstream received, as methods and ids. */
+export const receivedUpstream = ({upstream}: Ends): unknown[] =>
 	upstream.received.map(({id, method}) => (id === undefined ? method : `${method} ${id}`));
 
-/** Has bridge shake hands by itself, up to the answer. Returns the id that it chose. */
-export async function ownHandshake(ends: Ends): Promise<unknown> {
+/** Waits until bridge has sent its own initialize, and returns its id. */
+export async function ownInitialize(ends: Ends): Promise<unknown> {
 	await until(() => ends.upstream.received.length > 0);
 	return ends.upstream.received[0]?.id;
 }

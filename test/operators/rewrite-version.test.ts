@@ -8,19 +8,17 @@ import {lastOf, serverInfo} from '../helpers/version-stages.js';
 import {fakeTimers} from './fake-timers.js';
 
 function start(options: Partial<NegotiationOptions> = {}, attemptMs?: number) {
-	const session = new Negotiation({upstream: 'files', ...options});
+	const negotiation = new Negotiation({upstream: 'files', ...options});
 	const {log, entries} = readableLog();
-	const pair = converse(
-		rewriteVersion({negotiation: session, log, ...(attemptMs === undefined ? {} : {attemptMs})}),
-	);
-	return {...pair, session, entries};
+	const pair = converse(rewriteVersion({negotiation, log, ...(attemptMs === undefined ? {} : {attemptMs})}));
+	return {...pair, negotiation, entries};
 }
 
 type Pair = ReturnType<typeof start>;
 
-/** As the stage before it does, the session is told first what the client is to be told. */
-const initialize = ({client, session}: Pair, protocolVersion: unknown = '2025-06-18'): void => {
-	session.setClient(clientVersionFor(protocolVersion, session.options.clientVersion));
+/** Sets the version of the client first, as `queueUntilReady` does. */
+const initialize = ({client, negotiation}: Pair, protocolVersion: unknown = '2025-06-18'): void => {
+	negotiation.setClient(clientVersionFor(protocolVersion, negotiation.options.clientVersion));
 	client.send({id: 1, method: 'initialize', params: {protocolVersion, capabilities: {}}});
 };
 
@@ -28,14 +26,14 @@ const versionOf = ({received}: Pair['client']): unknown => {
 	const {params, result} = lastOf({received});
 	return objectOf(params ?? result).protocolVersion;
 };
-const allAsked = ({upstream}: Pair): unknown[] =>
+const requestedVersions = ({upstream}: Pair): unknown[] =>
 	upstream.received.map(({params}) => objectOf(params).protocolVersion);
 
-const answer = ({upstream}: Pair, protocolVersion?: string): void =>
+const respond = ({upstream}: Pair, protocolVersion?: string): void =>
 	upstream.send({id: 1, result: {protocolVersion, capabilities: {}, serverInfo}});
-const refuse = ({upstream}: Pair, error: JsonObject): void => upstream.send({id: 1, error});
+const reject = ({upstream}: Pair, error: JsonObject): void => upstream.send({id: 1, error});
 
-test('the upstream is asked for the newest version with a handshake, whatever the client asks for', t => {
+test('requests the newest handshake version, whatever the client requests', t => {
 	for (const version of ['2024-11-05', '2025-11-25', '2026-07-28', 'x', '']) {
 		const pair = start();
 		initialize(pair, version);
@@ -43,52 +41,53 @@ test('the upstream is asked for the newest version with a handshake, whatever th
 	}
 });
 
-test('an initialize that needs no other version is the same bytes, and so is its answer', t => {
-	const {client, upstream, session} = start();
-	session.setClient('2025-11-25');
-	const ask = '{"jsonrpc":"2.0", "id":1.0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}';
-	client.sendText(ask);
-	t.deepEqual(upstream.receivedTexts, [ask]);
-	const told =
+test('forwards initialize and its response byte for byte if the version stays the same', t => {
+	const {client, upstream, negotiation} = start();
+	negotiation.setClient('2025-11-25');
+	const request =
+		'{"jsonrpc":"2.0", "id":1.0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}';
+	client.sendText(request);
+	t.deepEqual(upstream.receivedTexts, [request]);
+	const response =
 		'{"id":1,"jsonrpc":"2.0","result":{"protocolVersion":"2025-11-25","capabilities":{"n":1.0},"serverInfo":{"name":"f","version":"1"}}}';
-	upstream.sendText(told);
-	t.deepEqual(client.receivedTexts, [told]);
+	upstream.sendText(response);
+	t.deepEqual(client.receivedTexts, [response]);
 });
 
-test('the upstream is asked for the target version, and no other when it refuses', t => {
+test('requests only the target version, even after a rejection', t => {
 	const pair = start({targetVersion: '2025-03-26'});
 	initialize(pair);
 	t.is(versionOf(pair.upstream), '2025-03-26');
-	refuse(pair, {code: -32602, message: 'Unsupported protocol version', data: {supported: ['2024-11-05']}});
-	t.deepEqual(allAsked(pair), ['2025-03-26']);
+	reject(pair, {code: -32602, message: 'Unsupported protocol version', data: {supported: ['2024-11-05']}});
+	t.deepEqual(requestedVersions(pair), ['2025-03-26']);
 	t.like(pair.client.received, [{id: 1, error: {code: -32602}}]);
 });
 
-for (const [asked, told] of [
+for (const [requested, returned] of [
 	['2024-11-05', '2024-11-05'],
 	['2025-11-25', '2025-11-25'],
 	['2024-10-07', '2024-11-05'],
 	['2026-07-28', '2025-11-25'],
 	['1999-01-01', '2025-11-25'],
 ] as const)
-	test(`a client that asks for ${asked} is told ${told}`, t => {
+	test(`responds to a client that requests ${requested} with ${returned}`, t => {
 		const pair = start();
-		initialize(pair, asked);
-		answer(pair, '2025-03-26');
-		t.is(versionOf(pair.client), told);
-		t.is(pair.session.clientVersion, told);
-		t.is(pair.session.upstreamVersion, '2025-03-26');
+		initialize(pair, requested);
+		respond(pair, '2025-03-26');
+		t.is(versionOf(pair.client), returned);
+		t.is(pair.negotiation.clientVersion, returned);
+		t.is(pair.negotiation.upstreamVersion, '2025-03-26');
 	});
 
-test('with a client version, the client is told that one', t => {
+test('returns the configured client version', t => {
 	const pair = start({clientVersion: '2024-11-05'});
 	initialize(pair, '2025-11-25');
-	answer(pair, '2025-11-25');
+	respond(pair, '2025-11-25');
 	t.is(versionOf(pair.client), '2024-11-05');
-	t.is(pair.session.clientVersion, '2024-11-05');
+	t.is(pair.negotiation.clientVersion, '2024-11-05');
 });
 
-test('an initialize without a version is refused here', t => {
+test('rejects an initialize without a version', t => {
 	for (const version of [{}, 5, null]) {
 		const pair = start();
 		initialize(pair, version);
@@ -97,93 +96,93 @@ test('an initialize without a version is refused here', t => {
 	}
 });
 
-test('an upstream that refuses is asked for the newest version that its data names', t => {
+test('retries with the newest supported version in the error data', t => {
 	const pair = start();
 	initialize(pair);
 	const data = {supported: ['2024-11-05', '2025-03-26', '2030-01-01']};
-	refuse(pair, {code: -32022, message: 'no', data});
+	reject(pair, {code: -32022, message: 'no', data});
 	t.is(versionOf(pair.upstream), '2025-03-26');
-	refuse(pair, {code: -32022, message: 'no', data});
+	reject(pair, {code: -32022, message: 'no', data});
 	t.is(versionOf(pair.upstream), '2024-11-05');
-	answer(pair, '2024-11-05');
+	respond(pair, '2024-11-05');
 	t.like(pair.client.received, [{id: 1, result: {protocolVersion: '2025-06-18'}}]);
-	t.is(pair.session.upstreamVersion, '2024-11-05');
+	t.is(pair.negotiation.upstreamVersion, '2024-11-05');
 });
 
-test('an upstream that refuses is asked for the version that its words name', t => {
+test('retries with the version in the error message', t => {
 	const pair = start();
 	initialize(pair);
-	refuse(pair, {code: -1, message: 'Only version 2024-11-05 is spoken here'});
-	t.deepEqual(allAsked(pair), ['2025-11-25', '2024-11-05']);
+	reject(pair, {code: -1, message: 'Only version 2024-11-05 is spoken here'});
+	t.deepEqual(requestedVersions(pair), ['2025-11-25', '2024-11-05']);
 });
 
-test('an upstream that names nothing is asked for one version after the other, and its last refusal is told', async t => {
+test('retries with each older version if the error names none, and forwards the last error', async t => {
 	const pair = start();
 	initialize(pair);
-	for (let time = 1; time <= 4; time++) refuse(pair, {code: -32603, message: `no ${time}`});
-	t.deepEqual(allAsked(pair), ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']);
+	for (let time = 1; time <= 4; time++) reject(pair, {code: -32603, message: `no ${time}`});
+	t.deepEqual(requestedVersions(pair), ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']);
 	t.deepEqual(pair.client.received, [{jsonrpc: '2.0', id: 1, error: {code: -32603, message: 'no 4'}}]);
-	const told = (await pair.entries()).filter(({event}) => event === 'proxy.version.refused');
+	const retries = (await pair.entries()).filter(({event}) => event === 'proxy.version.refused');
 	t.deepEqual(
-		told.map(({next}) => next),
+		retries.map(({next}) => next),
 		['2025-06-18', '2025-03-26', '2024-11-05'],
 	);
 });
 
 for (const code of [-32600, -32602, -32603, -32000, -32022])
-	test(`a refusal with ${code} is one of the version`, t => {
+	test(`treats error ${code} as a rejection of the version`, t => {
 		const pair = start();
 		initialize(pair);
-		refuse(pair, {code, message: 'no'});
+		reject(pair, {code, message: 'no'});
 		t.is(pair.upstream.received.length, 2);
 	});
 
-test('a refusal for another reason is passed on', t => {
+test('forwards other errors', t => {
 	const pair = start();
 	initialize(pair);
-	refuse(pair, {code: -32001, message: 'Unauthorized', data: {n: 1}});
+	reject(pair, {code: -32001, message: 'Unauthorized', data: {n: 1}});
 	t.is(pair.upstream.received.length, 1);
 	t.deepEqual(pair.client.received, [
 		{jsonrpc: '2.0', id: 1, error: {code: -32001, message: 'Unauthorized', data: {n: 1}}},
 	]);
 });
 
-test('after a refusal a client may try again, from the top', t => {
+test('starts again with the newest version after an error', t => {
 	const pair = start();
 	for (let time = 0; time < 2; time++) {
 		initialize(pair);
-		refuse(pair, {code: -32001, message: 'not yet'});
+		reject(pair, {code: -32001, message: 'not yet'});
 	}
-	t.deepEqual(allAsked(pair), ['2025-11-25', '2025-11-25']);
+	t.deepEqual(requestedVersions(pair), ['2025-11-25', '2025-11-25']);
 });
 
 for (const version of ['2026-07-28', '2027-01-01'])
-	test(`an upstream that answers initialize with ${version} is an error, with a way out`, t => {
+	test(`fails initialize with a remedy when the upstream responds with ${version}`, t => {
 		const pair = start();
 		initialize(pair);
-		answer(pair, version);
+		respond(pair, version);
 		t.like(pair.client.received, [{id: 1, error: {code: -31_001, data: {source: 'bridge'}}}]);
 		t.regex(pair.client.receivedTexts[0] ?? '', /--target-version/);
-		t.is(pair.session.upstreamVersion, undefined);
+		t.is(pair.negotiation.upstreamVersion, undefined);
 	});
 
-for (const [answered, taken, isWarned] of [
+for (const [returned, assumed, isWarned] of [
 	['2024-10-07', '2024-11-05', false],
 	['2025-01-01', '2025-11-25', true],
 	['', '2024-11-05', true],
 	[undefined, '2024-11-05', true],
 ] as const)
-	test(`an upstream that answers ${JSON.stringify(answered)} is taken to speak ${taken}`, async t => {
+	test(`treats the upstream version ${JSON.stringify(returned)} as ${assumed}`, async t => {
 		const pair = start();
-		initialize(pair, taken);
-		answer(pair, answered);
-		t.is(pair.session.upstreamVersion, taken);
-		t.is(pair.session.needsTranslation, isWarned);
+		initialize(pair, assumed);
+		respond(pair, returned);
+		t.is(pair.negotiation.upstreamVersion, assumed);
+		t.is(pair.negotiation.needsTranslation, isWarned);
 		const warnings = (await pair.entries()).filter(({event}) => event === 'proxy.version.unknown');
 		t.is(warnings.length, isWarned ? 1 : 0);
 	});
 
-test('an answer gets what clients throw it away without', t => {
+test('adds members that clients require to the result', t => {
 	const pair = start();
 	initialize(pair);
 	pair.upstream.send({
@@ -198,7 +197,7 @@ test('an answer gets what clients throw it away without', t => {
 	});
 });
 
-test.serial('an attempt that takes too long is an error, and a late answer is not waited for', t => {
+test.serial('fails an attempt that takes too long, and ignores a late response', t => {
 	const {tick} = fakeTimers(t);
 	const pair = start({}, 5000);
 	initialize(pair);
@@ -208,37 +207,37 @@ test.serial('an attempt that takes too long is an error, and a late answer is no
 	const data = {source: 'bridge', kind: 'timeout', timeoutMs: 5000, method: 'initialize'};
 	t.like(pair.client.received, [{id: 1, error: {code: -31_002, data}}]);
 	t.is(pair.upstream.received.length, 1);
-	answer(pair, '2025-11-25');
-	t.is(pair.session.upstreamVersion, undefined);
+	respond(pair, '2025-11-25');
+	t.is(pair.negotiation.upstreamVersion, undefined);
 });
 
-test.serial('each attempt has the whole time', t => {
+test.serial('applies the time limit to each attempt separately', t => {
 	const {tick} = fakeTimers(t);
 	const pair = start({}, 5000);
 	initialize(pair);
 	tick(4000);
-	refuse(pair, {code: -32602, message: 'no'});
+	reject(pair, {code: -32602, message: 'no'});
 	tick(4000);
 	t.deepEqual(pair.client.received, []);
 	tick(1000);
 	t.like(pair.client.received, [{error: {code: -31_002}}]);
 });
 
-test.serial('people are told every ten seconds that an answer is waited for, until it is there', async t => {
+test.serial('logs every ten seconds that the upstream has not responded yet', async t => {
 	const {tick} = fakeTimers(t);
 	const pair = start();
 	initialize(pair);
 	tick(25_000);
-	answer(pair, '2025-11-25');
+	respond(pair, '2025-11-25');
 	tick(50_000);
 	t.is((await pair.entries()).filter(({event}) => event === 'proxy.waiting').length, 2);
 });
 
-for (const [what, end] of [
+for (const [side, end] of [
 	['upstream', (pair: Pair) => pair.upstream.end()],
 	['client', (pair: Pair) => pair.client.end()],
 ] as const)
-	test.serial(`nothing is waited for when the ${what} is gone`, t => {
+	test.serial(`clears its timers when the ${side} disconnects`, t => {
 		const {tick} = fakeTimers(t);
 		const pair = start({}, 5000);
 		initialize(pair);

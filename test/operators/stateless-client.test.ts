@@ -10,13 +10,20 @@ import {
 	shakeHands,
 	versioned,
 } from '../helpers/version-stages.js';
-import {ask, LOG_LEVEL, MODERN, modernClientPair, news, textResult} from './stateless-support.js';
+import {
+	LOG_LEVEL,
+	STATELESS,
+	sendRequest,
+	statelessClientPair,
+	takeReceived,
+	textResult,
+} from './stateless-support.js';
 
 const SERVER = {'io.modelcontextprotocol/serverInfo': serverInfo};
 
-test('a request of a modern client makes bridge shake hands with its name and capabilities', t => {
+test('initializes the upstream with the info and capabilities of a stateless client', t => {
 	const pair = versioned();
-	ask(pair, 1, {can: {roots: {}}});
+	sendRequest(pair, 1, {capabilities: {roots: {}}});
 	t.is(pair.upstream.received.length, 1);
 	t.like(lastOf(pair.upstream), {
 		method: 'initialize',
@@ -30,10 +37,13 @@ test('a request of a modern client makes bridge shake hands with its name and ca
 	t.deepEqual(pair.client.received, []);
 });
 
-test('a request loses its envelope and nothing else', t => {
-	const pair = modernClientPair();
-	ask(pair, 1, {params: {name: 'x', arguments: {a: 1}}, meta: {progressToken: 7, [LOG_LEVEL]: 'info'}});
-	t.deepEqual(news(pair.upstream), [
+test('removes only the envelope from a request', t => {
+	const pair = statelessClientPair();
+	sendRequest(pair, 1, {
+		params: {name: 'x', arguments: {a: 1}},
+		meta: {progressToken: 7, [LOG_LEVEL]: 'info'},
+	});
+	t.deepEqual(takeReceived(pair.upstream), [
 		{
 			jsonrpc: '2.0',
 			id: 1,
@@ -43,9 +53,9 @@ test('a request loses its envelope and nothing else', t => {
 	]);
 });
 
-test('a result is complete, says who answered, and keeps its own meta', t => {
-	const pair = modernClientPair();
-	ask(pair, 1);
+test('adds resultType and serverInfo to a result, and keeps its _meta', t => {
+	const pair = statelessClientPair();
+	sendRequest(pair, 1);
 	pair.upstream.send({id: 1, result: {...textResult('a'), _meta: {mine: 1}}});
 	t.deepEqual(lastOf(pair.client).result, {
 		resultType: 'complete',
@@ -61,33 +71,33 @@ for (const method of [
 	'resources/templates/list',
 	'resources/read',
 ])
-	test(`a result of ${method} may not be kept`, t => {
-		const pair = modernClientPair();
-		ask(pair, 1, {method});
+	test(`marks a result of ${method} as not cacheable`, t => {
+		const pair = statelessClientPair();
+		sendRequest(pair, 1, {method});
 		pair.upstream.send({id: 1, result: {}});
 		t.like(lastOf(pair.client), {result: {ttlMs: 0, cacheScope: 'private', resultType: 'complete'}});
 	});
 
-test('an error keeps its code, unless nobody may send it any more', t => {
-	const pair = modernClientPair();
-	ask(pair, 1);
-	ask(pair, 2);
+test('preserves the code of an error, except removed codes', t => {
+	const pair = statelessClientPair();
+	sendRequest(pair, 1);
+	sendRequest(pair, 2);
 	pair.upstream.send({id: 1, error: {code: -32601, message: 'no', data: {a: 1}}});
 	pair.upstream.send({id: 2, error: {code: -32002, message: 'not found', data: {uri: 'x'}}});
-	t.deepEqual(news(pair.client), [
+	t.deepEqual(takeReceived(pair.client), [
 		{jsonrpc: '2.0', id: 1, error: {code: -32601, message: 'no', data: {a: 1}}},
 		{jsonrpc: '2.0', id: 2, error: {code: -32602, message: 'not found', data: {uri: 'x'}}},
 	]);
 });
 
-test('discover is answered here, as often as it is asked', t => {
-	const pair = modernClientPair({tools: {}, tasks: {}});
-	for (const id of [1, 2]) ask(pair, id, {method: 'server/discover', params: {}});
+test('responds to server/discover itself', t => {
+	const pair = statelessClientPair({tools: {}, tasks: {}});
+	for (const id of [1, 2]) sendRequest(pair, id, {method: 'server/discover', params: {}});
 	t.deepEqual(pair.upstream.received, []);
-	const [first, second] = news(pair.client);
+	const [first, second] = takeReceived(pair.client);
 	t.deepEqual(first?.result, {
 		resultType: 'complete',
-		supportedVersions: [MODERN],
+		supportedVersions: [STATELESS],
 		capabilities: {tools: {}},
 		instructions: 'Use it.',
 		ttlMs: 0,
@@ -97,26 +107,26 @@ test('discover is answered here, as often as it is asked', t => {
 	t.deepEqual(second, {...first, id: 2});
 });
 
-test('a request with another version in its envelope is refused with the one that can be', t => {
-	const pair = modernClientPair();
-	ask(pair, 1, {meta: {'io.modelcontextprotocol/protocolVersion': '2027-01-01'}});
+test('rejects a request with an unsupported version, and names the supported one', t => {
+	const pair = statelessClientPair();
+	sendRequest(pair, 1, {meta: {'io.modelcontextprotocol/protocolVersion': '2027-01-01'}});
 	t.like(lastOf(pair.client), {
 		id: 1,
-		error: {code: -32022, data: {requested: '2027-01-01', supported: [MODERN]}},
+		error: {code: -32022, data: {requested: '2027-01-01', supported: [STATELESS]}},
 	});
 	t.deepEqual(pair.upstream.received, []);
 });
 
-test('a first request with another version is refused before the server is asked anything', t => {
+test('rejects a first request with an unsupported version before the handshake', t => {
 	const pair = versioned();
-	ask(pair, 1, {meta: {'io.modelcontextprotocol/protocolVersion': '2027-01-01'}});
-	t.like(lastOf(pair.client), {id: 1, error: {code: -32022, data: {supported: [MODERN]}}});
+	sendRequest(pair, 1, {meta: {'io.modelcontextprotocol/protocolVersion': '2027-01-01'}});
+	t.like(lastOf(pair.client), {id: 1, error: {code: -32022, data: {supported: [STATELESS]}}});
 	t.deepEqual(pair.upstream.received, []);
 });
 
 for (const member of ['protocolVersion', 'clientCapabilities'])
-	test(`a request without ${member} in its envelope is refused`, t => {
-		const pair = modernClientPair();
+	test(`rejects a request without ${member} in its envelope`, t => {
+		const pair = statelessClientPair();
 		const {[`io.modelcontextprotocol/${member}`]: _, ...meta} = envelope();
 		pair.client.send({id: 1, method: 'tools/list', params: {_meta: meta}});
 		t.like(lastOf(pair.client), {id: 1, error: {code: -32602}});
@@ -124,21 +134,21 @@ for (const member of ['protocolVersion', 'clientCapabilities'])
 		t.deepEqual(pair.upstream.received, []);
 	});
 
-test('a request without params is refused for the envelope that it lacks', t => {
-	const pair = modernClientPair();
+test('rejects a request without params, because it has no envelope', t => {
+	const pair = statelessClientPair();
 	pair.client.send({id: 1, method: 'tools/list'});
 	t.like(lastOf(pair.client), {id: 1, error: {code: -32602}});
 });
 
-test('a level for log messages is set where it is another than before', t => {
-	const pair = modernClientPair({tools: {}, logging: {}});
+test('sends logging/setLevel only when the level of a request differs', t => {
+	const pair = statelessClientPair({tools: {}, logging: {}});
 	for (const [id, level] of [
 		[1, 'info'],
 		[2, 'info'],
 		[3, 'debug'],
 	])
-		ask(pair, id, {meta: {[LOG_LEVEL]: level}});
-	t.like(news(pair.upstream), [
+		sendRequest(pair, id, {meta: {[LOG_LEVEL]: level}});
+	t.like(takeReceived(pair.upstream), [
 		{method: 'logging/setLevel', params: {level: 'info'}},
 		{id: 1},
 		{id: 2},
@@ -147,102 +157,102 @@ test('a level for log messages is set where it is another than before', t => {
 	]);
 });
 
-test('the answer to a level that bridge has set is for nobody', async t => {
-	const pair = modernClientPair({tools: {}, logging: {}});
-	ask(pair, 1, {meta: {[LOG_LEVEL]: 'info'}});
+test('drops the response to its logging/setLevel', async t => {
+	const pair = statelessClientPair({tools: {}, logging: {}});
+	sendRequest(pair, 1, {meta: {[LOG_LEVEL]: 'info'}});
 	pair.upstream.send({id: pair.upstream.received[0]?.id, error: {code: -32603, message: 'no'}});
 	t.deepEqual(pair.client.received, []);
 	t.false((await pair.entries()).some(({event}) => event === 'rpc.orphan_response'));
 });
 
-test('a server without log messages is not asked for a level', t => {
-	const pair = modernClientPair();
-	ask(pair, 1, {meta: {[LOG_LEVEL]: 'info'}});
-	t.like(news(pair.upstream), [{id: 1, method: 'tools/call'}]);
+test('does not send logging/setLevel to an upstream without logging', t => {
+	const pair = statelessClientPair();
+	sendRequest(pair, 1, {meta: {[LOG_LEVEL]: 'info'}});
+	t.like(takeReceived(pair.upstream), [{id: 1, method: 'tools/call'}]);
 });
 
-test('log messages reach a client only while a request is under way that wants them, from its level on', t => {
-	const pair = modernClientPair({tools: {}, logging: {}});
+test('forwards log messages only while a request with a matching log level is pending', t => {
+	const pair = statelessClientPair({tools: {}, logging: {}});
 	const log = (level: string): void =>
 		pair.upstream.send({method: 'notifications/message', params: {level, data: level}});
-	ask(pair, 1);
+	sendRequest(pair, 1);
 	log('emergency');
-	ask(pair, 2, {meta: {[LOG_LEVEL]: 'warning'}});
+	sendRequest(pair, 2, {meta: {[LOG_LEVEL]: 'warning'}});
 	for (const level of ['debug', 'notice', 'warning', 'alert']) log(level);
-	const heard = news(pair.client).map(({params}) => objectOf(params).level);
-	t.deepEqual(heard, ['warning', 'alert']);
+	const levels = takeReceived(pair.client).map(({params}) => objectOf(params).level);
+	t.deepEqual(levels, ['warning', 'alert']);
 	pair.upstream.send({id: 2, result: textResult('a')});
-	news(pair.client);
+	takeReceived(pair.client);
 	log('emergency');
 	t.deepEqual(pair.client.received, []);
 });
 
-test('progress goes to the client as it is', t => {
-	const pair = modernClientPair();
-	ask(pair, 1, {meta: {progressToken: 'p'}});
+test('forwards progress byte for byte', t => {
+	const pair = statelessClientPair();
+	sendRequest(pair, 1, {meta: {progressToken: 'p'}});
 	const text =
 		'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1.0}}';
 	pair.upstream.sendText(text);
 	t.deepEqual(pair.client.receivedTexts, [text]);
 });
 
-test('what modern clients have no word for is not told to them', t => {
-	const pair = modernClientPair();
-	ask(pair, 1);
+test('drops notifications that the stateless version does not define', t => {
+	const pair = statelessClientPair();
+	sendRequest(pair, 1);
 	for (const method of ['notifications/tasks/status', 'notifications/elicitation/complete'])
 		pair.upstream.send({method, params: {}});
 	t.deepEqual(pair.client.received, []);
 });
 
-test('a ping of the server is answered here', t => {
-	const pair = modernClientPair();
+test('responds to a ping of the upstream itself', t => {
+	const pair = statelessClientPair();
 	pair.upstream.sendText('{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}');
 	t.deepEqual(pair.upstream.receivedTexts, ['{"jsonrpc":"2.0","id":9007199254740993,"result":{}}']);
 	t.deepEqual(pair.client.received, []);
 });
 
-test('a method that servers have never asked is refused', t => {
-	const pair = modernClientPair();
-	ask(pair, 1, {can: {elicitation: {}}});
-	news(pair.upstream);
+test('rejects a server request with an unknown method', t => {
+	const pair = statelessClientPair();
+	sendRequest(pair, 1, {capabilities: {elicitation: {}}});
+	takeReceived(pair.upstream);
 	pair.upstream.send({id: 's', method: 'tasks/get', params: {}});
-	t.like(news(pair.upstream), [{id: 's', error: {code: -32601}}]);
+	t.like(takeReceived(pair.upstream), [{id: 's', error: {code: -32601}}]);
 	t.deepEqual(pair.client.received, []);
 });
 
-test('a client that gives a request up is heard under the id that the server knows', t => {
-	const pair = modernClientPair();
-	ask(pair, 1);
-	news(pair.upstream);
+test('forwards a cancellation with the upstream id', t => {
+	const pair = statelessClientPair();
+	sendRequest(pair, 1);
+	takeReceived(pair.upstream);
 	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1, reason: 'enough'}});
-	t.like(news(pair.upstream), [
+	t.like(takeReceived(pair.upstream), [
 		{method: 'notifications/cancelled', params: {requestId: 1, reason: 'enough'}},
 	]);
 });
 
-test('what a client gives up is told to a handshake server without the envelope', t => {
-	const pair = modernClientPair();
-	ask(pair, 1);
-	news(pair.upstream);
+test('removes the envelope from a cancellation', t => {
+	const pair = statelessClientPair();
+	sendRequest(pair, 1);
+	takeReceived(pair.upstream);
 	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1, _meta: envelope()}});
-	t.deepEqual(news(pair.upstream), [
+	t.deepEqual(takeReceived(pair.upstream), [
 		{jsonrpc: '2.0', method: 'notifications/cancelled', params: {requestId: 1}},
 	]);
 });
 
-test('a request that was given up carries no question any more', t => {
-	const pair = modernClientPair();
-	ask(pair, 1);
+test('rejects server requests after the only call was cancelled', t => {
+	const pair = statelessClientPair();
+	sendRequest(pair, 1);
 	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1}});
-	news(pair.upstream);
+	takeReceived(pair.upstream);
 	pair.upstream.send({id: 's', method: 'elicitation/create', params: {message: '?'}});
-	t.like(news(pair.upstream), [{id: 's', error: {code: -32601}}]);
+	t.like(takeReceived(pair.upstream), [{id: 's', error: {code: -32601}}]);
 });
 
-test('what is discovered of a server with null in its capabilities is valid, and the loss is counted', t => {
+test('removes null from discovered capabilities, and counts the loss', t => {
 	const pair = versioned();
-	shakeHands(pair, {client: MODERN, server: '2025-11-25', serverCapabilities: {logging: {a: null}}});
+	shakeHands(pair, {client: STATELESS, server: '2025-11-25', serverCapabilities: {logging: {a: null}}});
 	for (const validator of validators)
-		t.deepEqual(validator.violations(MODERN, lastOf(pair.client), {method: 'server/discover'}), []);
+		t.deepEqual(validator.violations(STATELESS, lastOf(pair.client), {method: 'server/discover'}), []);
 	t.deepEqual([...pair.session.losses], [['null and fractions in capabilities', 1]]);
 });

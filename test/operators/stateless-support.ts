@@ -2,58 +2,58 @@ import type {NegotiationOptions} from '../../lib/protocol/negotiation.js';
 import {type JsonObject, objectOf} from '../../lib/util/json.js';
 import {envelope, lastOf, type Pair, type Setting, shakeHands, versioned} from '../helpers/version-stages.js';
 
-export const MODERN = '2026-07-28';
+export const STATELESS = '2026-07-28';
 const PREFIX = 'io.modelcontextprotocol/';
 export const SUBSCRIPTION = `${PREFIX}subscriptionId`;
 export const LOG_LEVEL = `${PREFIX}logLevel`;
 
 export type Side = Pair['client'];
 
-/** All that a side has heard since it was last asked. */
-export function news({received: heard, receivedTexts: heardTexts}: Side): JsonObject[] {
-	heardTexts.length = 0;
-	return heard.splice(0);
+/** Removes and returns the messages that a side has received. */
+export function takeReceived({received, receivedTexts}: Side): JsonObject[] {
+	receivedTexts.length = 0;
+	return received.splice(0);
 }
 
-/** Two that have done all that comes before they talk, and have forgotten it. */
+/** Connects a pair after its handshake, without the messages of the handshake. */
 export function ready(setting: Setting, options: Partial<NegotiationOptions> = {}): Pair {
 	const pair = versioned(options);
 	shakeHands(pair, setting);
-	for (const side of [pair.client, pair.upstream]) news(side);
+	for (const side of [pair.client, pair.upstream]) takeReceived(side);
 	return pair;
 }
 
-/** A client without handshake, in front of a server with. */
-export const modernClientPair = (capabilities: JsonObject = {tools: {}}): Pair =>
-	ready({client: MODERN, server: '2025-11-25', serverCapabilities: capabilities});
+/** A stateless client with a handshake upstream. */
+export const statelessClientPair = (capabilities: JsonObject = {tools: {}}): Pair =>
+	ready({client: STATELESS, server: '2025-11-25', serverCapabilities: capabilities});
 
-/** A client with handshake, in front of a server without. */
-export const modernServerPair = (setting: Partial<Setting> = {}): Pair =>
-	ready({client: '2025-11-25', server: MODERN, ...setting});
+/** A handshake client with a stateless upstream. */
+export const statelessUpstreamPair = (setting: Partial<Setting> = {}): Pair =>
+	ready({client: '2025-11-25', server: STATELESS, ...setting});
 
-export type Modern = {
+export type StatelessRequest = {
 	readonly method?: string;
 	readonly params?: JsonObject;
-	readonly can?: JsonObject;
+	readonly capabilities?: JsonObject;
 	readonly meta?: JsonObject;
 };
 
-/** A request of a modern client: a call, where nothing else is said. */
-export function ask({client}: Pair, id: unknown, request: Modern = {}): void {
-	const {method = 'tools/call', params = {name: 'x'}, can = {elicitation: {}}, meta = {}} = request;
-	client.send({id, method, params: {...params, _meta: envelope(can, meta)}});
+/** Sends a request of a stateless client; by default, a tool call. */
+export function sendRequest({client}: Pair, id: unknown, request: StatelessRequest = {}): void {
+	const {method = 'tools/call', params = {name: 'x'}, capabilities = {elicitation: {}}, meta = {}} = request;
+	client.send({id, method, params: {...params, _meta: envelope(capabilities, meta)}});
 }
 
-/** The same call again, with answers. */
+/** Retries the call with input responses. */
 export const retry = (
 	pair: Pair,
 	id: unknown,
 	requestState: unknown,
 	inputResponses: JsonObject = {},
-): void => ask(pair, id, {params: {name: 'x', requestState, inputResponses}});
+): void => sendRequest(pair, id, {params: {name: 'x', requestState, inputResponses}});
 
-/** What the server asks, as a request. */
-export const question = (
+/** A request of the upstream; by default, an elicitation. */
+export const serverRequest = (
 	id: unknown,
 	method = 'elicitation/create',
 	params: JsonObject = {message: '?'},
@@ -63,15 +63,15 @@ export const question = (
 	params,
 });
 
-/** Where the last answer to the client says that more is needed: under what to come back, and with what. */
-export function asked({client}: Pair): {state: unknown; requests: JsonObject; id: unknown} {
+/** The input that the last response to the client requires, with its requestState. */
+export function requiredInput({client}: Pair): {state: unknown; requests: JsonObject; id: unknown} {
 	const {id, result} = lastOf(client);
 	const {requestState: state, inputRequests} = objectOf(result);
 	return {state, requests: objectOf(inputRequests), id};
 }
 
-/** What a modern server answers when it needs input. */
-export const needs = (id: unknown, inputRequests: JsonObject | undefined, requestState?: string) => ({
+/** The response of a stateless upstream that requires input. */
+export const inputRequired = (id: unknown, inputRequests: JsonObject | undefined, requestState?: string) => ({
 	id,
 	result: {
 		resultType: 'input_required',

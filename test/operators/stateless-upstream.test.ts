@@ -2,7 +2,7 @@ import test from 'ava';
 import {type JsonObject, objectOf} from '../../lib/util/json.js';
 import {validators} from '../helpers/validity/validators.js';
 import {clientInfo, envelope, lastOf, type Pair, serverInfo, versioned} from '../helpers/version-stages.js';
-import {LOG_LEVEL, MODERN, modernServerPair, news, textResult} from './stateless-support.js';
+import {LOG_LEVEL, STATELESS, statelessUpstreamPair, takeReceived, textResult} from './stateless-support.js';
 
 const SERVER = {'io.modelcontextprotocol/serverInfo': serverInfo};
 
@@ -15,16 +15,16 @@ const initialize = ({client}: Pair, protocolVersion = '2025-06-18'): void =>
 
 const discovery = {
 	resultType: 'complete',
-	supportedVersions: [MODERN],
+	supportedVersions: [STATELESS],
 	capabilities: {tools: {}},
 	_meta: SERVER,
 };
 
-/** Refuses what was asked last. */
-const refuse = ({upstream}: Pair, error: JsonObject): void => upstream.send({id: lastOf(upstream).id, error});
+/** Rejects the last request. */
+const reject = ({upstream}: Pair, error: JsonObject): void => upstream.send({id: lastOf(upstream).id, error});
 
-test('a server that is to be spoken to in the modern version is asked to discover, never to initialize', t => {
-	const pair = versioned({targetVersion: MODERN});
+test('sends server/discover instead of initialize with a stateless target version', t => {
+	const pair = versioned({targetVersion: STATELESS});
 	initialize(pair);
 	pair.upstream.send({id: lastOf(pair.upstream).id, result: discovery});
 	pair.client.send({method: 'notifications/initialized'});
@@ -35,41 +35,45 @@ test('a server that is to be spoken to in the modern version is asked to discove
 	);
 });
 
-test('discover says who asks, less what modern servers have no word for', t => {
-	const pair = versioned({targetVersion: MODERN});
+test('sends the client info in server/discover, without capabilities that the stateless version lacks', t => {
+	const pair = versioned({targetVersion: STATELESS});
 	initialize(pair);
 	t.deepEqual(lastOf(pair.upstream).params, {_meta: envelope({roots: {}})});
 });
 
-const refusals: ReadonlyArray<readonly [what: string, error: JsonObject, isModern: boolean]> = [
-	['says that it knows no such version', {code: -32022, message: 'no'}, true],
-	['names the modern version', {code: -32022, message: 'no', data: {supported: [MODERN]}}, true],
-	['names it under another code', {code: -32000, message: 'no', data: {supported: ['x', MODERN]}}, true],
-	['misses a header of the modern era', {code: -32020, message: 'no'}, true],
-	['knows no initialize', {code: -32601, message: 'Method not found'}, true],
-	['names other versions only', {code: -32022, message: 'no', data: {supported: ['2024-11-05']}}, false],
-	['wants other params', {code: -32602, message: 'no'}, false],
-	['has a fault', {code: -32001, message: 'no'}, false],
+const rejections: ReadonlyArray<readonly [cause: string, error: JsonObject, isStateless: boolean]> = [
+	['an unsupported version', {code: -32022, message: 'no'}, true],
+	['the stateless version as supported', {code: -32022, message: 'no', data: {supported: [STATELESS]}}, true],
+	[
+		'the stateless version under another code',
+		{code: -32000, message: 'no', data: {supported: ['x', STATELESS]}},
+		true,
+	],
+	['a missing header of the stateless era', {code: -32020, message: 'no'}, true],
+	['an unknown method initialize', {code: -32601, message: 'Method not found'}, true],
+	['other versions only', {code: -32022, message: 'no', data: {supported: ['2024-11-05']}}, false],
+	['invalid params', {code: -32602, message: 'no'}, false],
+	['another error', {code: -32001, message: 'no'}, false],
 ];
-for (const [what, error, isModern] of refusals)
-	test(`a server that ${what} is ${isModern ? '' : 'not '}asked to discover`, t => {
+for (const [cause, error, isStateless] of rejections)
+	test(`${isStateless ? 'sends' : 'does not send'} server/discover after an error with ${cause}`, t => {
 		const pair = versioned();
 		initialize(pair);
-		news(pair.upstream);
+		takeReceived(pair.upstream);
 		pair.upstream.send({id: 1, error});
-		t.is(pair.upstream.received[0]?.method === 'server/discover', isModern);
+		t.is(pair.upstream.received[0]?.method === 'server/discover', isStateless);
 	});
 
-test('initialize is answered from what is discovered, in the version that the client asked for', t => {
+test('responds to initialize from the discovered result, in the version of the client', t => {
 	const pair = versioned();
 	initialize(pair);
-	refuse(pair, {code: -32601, message: 'no'});
+	reject(pair, {code: -32601, message: 'no'});
 	const capabilities = {tools: {}, extensions: {x: {}}};
 	pair.upstream.send({
 		id: lastOf(pair.upstream).id,
 		result: {...discovery, capabilities, instructions: 'hi'},
 	});
-	t.deepEqual(news(pair.client), [
+	t.deepEqual(takeReceived(pair.client), [
 		{
 			jsonrpc: '2.0',
 			id: 1,
@@ -78,89 +82,89 @@ test('initialize is answered from what is discovered, in the version that the cl
 	]);
 });
 
-test('a server that discovers no name has one all the same', t => {
-	const pair = versioned({targetVersion: MODERN});
+test('adds a default serverInfo to a discovered result without one', t => {
+	const pair = versioned({targetVersion: STATELESS});
 	initialize(pair);
-	pair.upstream.send({id: lastOf(pair.upstream).id, result: {supportedVersions: [MODERN]}});
+	pair.upstream.send({id: lastOf(pair.upstream).id, result: {supportedVersions: [STATELESS]}});
 	t.like(lastOf(pair.client), {result: {serverInfo: {name: 'unknown', version: '0'}, capabilities: {}}});
 });
 
-for (const [what, answer] of [
+for (const [outcome, response] of [
 	['fails', {error: {code: -32601, message: 'Method not found: server/discover'}}],
-	['names other versions', {result: {supportedVersions: ['2027-01-01']}}],
+	['supports other versions only', {result: {supportedVersions: ['2027-01-01']}}],
 ] as const)
-	test(`where discover ${what}, the client hears how initialize was refused`, t => {
+	test(`forwards the error of initialize if server/discover ${outcome}`, t => {
 		const pair = versioned();
 		initialize(pair);
-		refuse(pair, {code: -32601, message: 'initialize is not for you'});
-		pair.upstream.send({id: lastOf(pair.upstream).id, ...answer});
-		t.deepEqual(news(pair.client), [
-			{jsonrpc: '2.0', id: 1, error: {code: -32601, message: 'initialize is not for you'}},
+		reject(pair, {code: -32601, message: 'initialize is not supported'});
+		pair.upstream.send({id: lastOf(pair.upstream).id, ...response});
+		t.deepEqual(takeReceived(pair.client), [
+			{jsonrpc: '2.0', id: 1, error: {code: -32601, message: 'initialize is not supported'}},
 		]);
 	});
 
-test('with a target version, the client hears that the server does not have it, and what to do', t => {
-	const pair = versioned({targetVersion: MODERN});
+test('fails initialize if the upstream rejects the target version', t => {
+	const pair = versioned({targetVersion: STATELESS});
 	initialize(pair);
-	refuse(pair, {code: -32601, message: 'Method not found: server/discover'});
-	t.like(news(pair.client), [{id: 1, error: {code: -31_001, data: {kind: 'upstream_unavailable'}}}]);
+	reject(pair, {code: -32601, message: 'Method not found: server/discover'});
+	t.like(takeReceived(pair.client), [{id: 1, error: {code: -31_001, data: {kind: 'upstream_unavailable'}}}]);
 });
 
-test('with a target version, a server that does not have it is an error', t => {
-	const pair = versioned({targetVersion: MODERN});
+test('fails initialize if the upstream does not support the target version', t => {
+	const pair = versioned({targetVersion: STATELESS});
 	initialize(pair);
 	pair.upstream.send({id: lastOf(pair.upstream).id, result: {supportedVersions: ['2027-01-01']}});
-	t.is(news(pair.client)[0]?.result, undefined);
+	t.is(takeReceived(pair.client)[0]?.result, undefined);
 });
 
-test('each request gets an envelope, and keeps its own meta', t => {
-	const {client, upstream} = modernServerPair({clientCapabilities: {elicitation: {}}});
+test('adds an envelope to each request, and keeps its _meta', t => {
+	const {client, upstream} = statelessUpstreamPair({clientCapabilities: {elicitation: {}}});
 	client.send({id: 1, method: 'tools/call', params: {name: 'x', task: {ttl: 1}, _meta: {progressToken: 1}}});
 	client.send({id: 2, method: 'tools/list'});
 	const _meta = envelope({elicitation: {}});
-	t.deepEqual(news(upstream), [
+	t.deepEqual(takeReceived(upstream), [
 		{jsonrpc: '2.0', id: 1, method: 'tools/call', params: {name: 'x', _meta: {progressToken: 1, ..._meta}}},
 		{jsonrpc: '2.0', id: 2, method: 'tools/list', params: {_meta}},
 	]);
 });
 
-test('a level for log messages is noted here, and told with every request from then on', t => {
-	const {client, upstream} = modernServerPair();
+test('stores the log level, and sends it with every later request', t => {
+	const {client, upstream} = statelessUpstreamPair();
 	client.send({id: 1, method: 'logging/setLevel', params: {level: 'error'}});
-	t.deepEqual(news(client), [{jsonrpc: '2.0', id: 1, result: {}}]);
+	t.deepEqual(takeReceived(client), [{jsonrpc: '2.0', id: 1, result: {}}]);
 	t.deepEqual(upstream.received, []);
 	client.send({id: 2, method: 'tools/list'});
 	t.is(objectOf(objectOf(lastOf(upstream).params)._meta)[LOG_LEVEL], 'error');
 });
 
-test('ping is answered here', t => {
-	const {client, upstream} = modernServerPair();
+test('responds to ping itself', t => {
+	const {client, upstream} = statelessUpstreamPair();
 	client.send({id: 1, method: 'ping'});
-	t.deepEqual(news(client), [{jsonrpc: '2.0', id: 1, result: {}}]);
+	t.deepEqual(takeReceived(client), [{jsonrpc: '2.0', id: 1, result: {}}]);
 	t.deepEqual(upstream.received, []);
 });
 
 for (const method of ['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel'])
-	test(`${method} is refused`, t => {
-		const {client, upstream} = modernServerPair();
+	test(`rejects ${method}`, t => {
+		const {client, upstream} = statelessUpstreamPair();
 		client.send({id: 1, method, params: {taskId: 'T'}});
-		t.like(news(client), [{id: 1, error: {code: -32601}}]);
+		t.like(takeReceived(client), [{id: 1, error: {code: -32601}}]);
 		t.deepEqual(upstream.received, []);
 	});
 
-test('what modern servers have no word for is not told to them, and other notifications are', t => {
-	const {client, upstream} = modernServerPair();
+test('drops notifications that the stateless version does not define, and forwards others', t => {
+	const {client, upstream} = statelessUpstreamPair();
 	client.send({method: 'notifications/roots/list_changed'});
 	client.send({method: 'notifications/progress', params: {progressToken: 1, progress: 1}});
-	client.send({method: 'notifications/cancelled', params: {reason: 'of something'}});
+	client.send({method: 'notifications/cancelled', params: {reason: 'unknown'}});
 	t.deepEqual(upstream.received, []);
 	const text = '{"jsonrpc":"2.0","method":"notifications/own","params":{"a":1.0}}';
 	client.sendText(text);
 	t.deepEqual(upstream.receivedTexts, [text]);
 });
 
-test('an error and an answer to nothing known pass as they are', t => {
-	const {client, upstream} = modernServerPair();
+test('forwards an error unchanged, and drops the response to an unknown request', t => {
+	const {client, upstream} = statelessUpstreamPair();
 	client.send({id: 1, method: 'tools/list'});
 	const text = '{"jsonrpc":"2.0", "id":1,"error":{"code":-32021,"message":"no","data":{"n":1.0}}}';
 	upstream.sendText(text);
@@ -169,31 +173,33 @@ test('an error and an answer to nothing known pass as they are', t => {
 	t.is(client.received.length, 1);
 });
 
-test('a call that is given up is given up under its id', t => {
-	const {client, upstream} = modernServerPair();
+test('forwards a cancellation with the id of the call', t => {
+	const {client, upstream} = statelessUpstreamPair();
 	client.send({id: 1, method: 'tools/call', params: {name: 'x'}});
-	news(upstream);
+	takeReceived(upstream);
 	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
-	t.deepEqual(news(upstream), [{jsonrpc: '2.0', method: 'notifications/cancelled', params: {requestId: 1}}]);
+	t.deepEqual(takeReceived(upstream), [
+		{jsonrpc: '2.0', method: 'notifications/cancelled', params: {requestId: 1}},
+	]);
 });
 
-/** A handshake client asks for the tools, and hears of these. */
+/** Lists these tools for a handshake client, and returns them as received. */
 function listTools({client, upstream}: Pair, ...tools: JsonObject[]): unknown {
 	client.send({id: 'list', method: 'tools/list'});
 	upstream.send({id: 'list', result: {resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools}});
-	return objectOf(news(client)[0]?.result).tools;
+	return objectOf(takeReceived(client)[0]?.result).tools;
 }
 
 function callTool({client, upstream}: Pair, name: string, structuredContent: unknown): JsonObject {
 	client.send({id: 'call', method: 'tools/call', params: {name}});
 	upstream.send({id: 'call', result: {resultType: 'complete', ...textResult('t'), structuredContent}});
-	return objectOf(news(client)[0]?.result);
+	return objectOf(takeReceived(client)[0]?.result);
 }
 
 const inputSchema = {type: 'object'};
 
-test('output that is no object is the only member of one, for the tools that have it', t => {
-	const pair = modernServerPair();
+test('wraps the output of tools whose schema is not an object', t => {
+	const pair = statelessUpstreamPair();
 	const outputSchema = {anyOf: [{type: 'object'}, {$ref: '#/$defs/a'}, {$ref: '#'}, {$ref: 'https://a#/b'}]};
 	const tools = listTools(
 		pair,
@@ -217,27 +223,27 @@ test('output that is no object is the only member of one, for the tools that hav
 	t.deepEqual(callTool(pair, 'unknown', null), {...textResult('t'), structuredContent: {result: null}});
 });
 
-test('a tool whose output has become an object is not wrapped any more', t => {
-	const pair = modernServerPair();
+test('stops wrapping a tool whose output has become an object', t => {
+	const pair = statelessUpstreamPair();
 	listTools(pair, {name: 'w', inputSchema, outputSchema: {type: 'array'}});
 	listTools(pair, {name: 'w', inputSchema, outputSchema: inputSchema});
 	t.deepEqual(callTool(pair, 'w', {a: 1}).structuredContent, {a: 1});
 });
 
-test('properties that are true or false are schemas that mean the same', t => {
+test('replaces boolean property schemas with equivalent objects', t => {
 	const properties = {any: true, none: false, text: {type: 'string'}};
 	const schema = {type: 'object', properties};
 	const same = {type: 'object', properties: {any: {}, none: {not: {}}, text: {type: 'string'}}};
-	t.deepEqual(listTools(modernServerPair(), {name: 'x', inputSchema: schema, outputSchema: schema}), [
+	t.deepEqual(listTools(statelessUpstreamPair(), {name: 'x', inputSchema: schema, outputSchema: schema}), [
 		{name: 'x', inputSchema: same, outputSchema: same},
 	]);
 });
 
-test('capabilities without a word in the modern schema are counted and told once', async t => {
-	const pair = modernServerPair({clientCapabilities: {experimental: {x: {a: null}}}});
+test('counts and logs once capabilities that the stateless schema cannot carry', async t => {
+	const pair = statelessUpstreamPair({clientCapabilities: {experimental: {x: {a: null}}}});
 	pair.client.send({id: 1, method: 'tools/list'});
 	for (const validator of validators)
-		t.deepEqual(validator.violations(MODERN, lastOf(pair.upstream), {method: 'tools/list'}), []);
+		t.deepEqual(validator.violations(STATELESS, lastOf(pair.upstream), {method: 'tools/list'}), []);
 	t.deepEqual([...pair.session.losses], [['null and fractions in capabilities', 1]]);
 	const lost = (await pair.entries()).filter(({event}) => event === 'proxy.feature.lost');
 	t.is(lost.length, 1);

@@ -5,19 +5,19 @@ import {matchResponses} from '../../lib/operators/match-responses.js';
 import {timeLimit} from '../../lib/operators/time-limit.js';
 import {converse, readableLog, until} from '../helpers/pipeline.js';
 
-/** A conversation with a limit of 20 ms, by a clock that only the test moves. */
+/** Connects a pair with a limit of 20 ms, and a clock that the test controls. */
 const start = () => {
 	const clock = {ms: 0};
-	const waiting = new PendingRequests(() => clock.ms);
+	const pending = new PendingRequests(() => clock.ms);
 	const {log, entries} = readableLog();
 	const stages = [
-		matchResponses({log, upstream: 'files', pending: waiting}),
-		timeLimit({timeoutMs: 20, upstream: 'files', pending: waiting, setting: '--timeout SECONDS'}),
+		matchResponses({log, upstream: 'files', pending}),
+		timeLimit({timeoutMs: 20, upstream: 'files', pending, setting: '--timeout SECONDS'}),
 	];
 	return {...converse(...stages), clock, entries};
 };
 
-test('answers a request that takes too long with an error', async t => {
+test('fails a request that takes too long', async t => {
 	const {client, clock} = start();
 	client.send({id: 'a', method: 'tools/call'});
 	clock.ms = 20;
@@ -34,7 +34,7 @@ test('answers a request that takes too long with an error', async t => {
 	);
 });
 
-test('tells the upstream to stop, under the id as it was asked', async t => {
+test('cancels the request upstream with its exact id', async t => {
 	const {client, upstream, clock} = start();
 	client.sendText('{"jsonrpc":"2.0","id":9007199254740993,"method":"m"}');
 	clock.ms = 20;
@@ -52,7 +52,7 @@ test('does not cancel an initialize', async t => {
 	t.is(upstream.received.length, 1);
 });
 
-test('says of an initialize that took too long nothing that did not happen', async t => {
+test('does not claim in the error that an initialize was cancelled', async t => {
 	const {client, clock} = start();
 	client.send({id: 1, method: 'initialize'});
 	clock.ms = 20;
@@ -60,7 +60,7 @@ test('says of an initialize that took too long nothing that did not happen', asy
 	t.false(client.receivedTexts[0]?.includes('was cancelled'));
 });
 
-test('fails only those whose time is over', async t => {
+test('fails only expired requests', async t => {
 	const {client, clock} = start();
 	client.send({id: 1, method: 'a'});
 	clock.ms = 15;
@@ -73,7 +73,7 @@ test('fails only those whose time is over', async t => {
 	t.like(client.received[1], {id: 2, error: {code: -31_002}});
 });
 
-test('goes by its own clock, however late or early a timer is', async t => {
+test('measures time with its own clock, not with timers', async t => {
 	const {client, clock} = start();
 	client.send({id: 1, method: 'a'});
 	const started = performance.now();
@@ -84,7 +84,7 @@ test('goes by its own clock, however late or early a timer is', async t => {
 	t.like(client.received, [{id: 1}]);
 });
 
-test('leaves a request alone that was answered in time', async t => {
+test('does not fail a request with a response in time', async t => {
 	const {client, upstream, clock} = start();
 	client.send({id: 1, method: 'a'});
 	client.send({id: 2, method: 'a'});
@@ -98,15 +98,15 @@ test('leaves a request alone that was answered in time', async t => {
 	t.is(upstream.received.length, 3);
 });
 
-for (const [asked, cancelled] of [
+for (const [sent, cancelled] of [
 	['1', '1'],
 	['"a"', '"a"'],
 	['1.0', '1.0'],
 	['9007199254740993', '9007199254740993'],
 ] as const)
-	test(`forgets the request ${asked} when the client cancels ${cancelled}`, async t => {
+	test(`drops the request ${sent} when the client cancels ${cancelled}`, async t => {
 		const {client, upstream, clock} = start();
-		client.sendText(`{"jsonrpc":"2.0","id":${asked},"method":"a"}`);
+		client.sendText(`{"jsonrpc":"2.0","id":${sent},"method":"a"}`);
 		client.sendText(
 			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${cancelled}}}`,
 		);
@@ -118,7 +118,7 @@ for (const [asked, cancelled] of [
 		t.is(upstream.received.length, 4);
 	});
 
-test('takes a cancellation without params, or of nothing known, as it is', t => {
+test('forwards cancellations without params or of unknown requests unchanged', t => {
 	const {client, upstream} = start();
 	client.send({method: 'notifications/cancelled'});
 	client.send({method: 'notifications/cancelled', params: null});
@@ -126,7 +126,7 @@ test('takes a cancellation without params, or of nothing known, as it is', t => 
 	t.is(upstream.received.length, 3);
 });
 
-test('does not count the requests of the upstream', async t => {
+test('ignores requests of the upstream', async t => {
 	const {client, upstream, clock} = start();
 	upstream.send({id: 1, method: 'sampling/createMessage'});
 	client.send({id: 1, method: 'a'});
@@ -136,11 +136,11 @@ test('does not count the requests of the upstream', async t => {
 	t.like(client.received[2], {id: 1, error: {code: -31_002}});
 });
 
-test('is no stage at all where the limit is 0', t => {
+test('is an empty stage if the limit is 0', t => {
 	t.deepEqual(timeLimit({timeoutMs: 0, upstream: 'files', pending: new PendingRequests()}), {});
 });
 
-test('needs one timer for all that waits', t => {
+test('uses one timer for all pending requests', t => {
 	const {client, link} = start();
 	let timers = 0;
 	const hook = createHook({
@@ -154,7 +154,7 @@ test('needs one timer for all that waits', t => {
 	link.unsubscribe();
 });
 
-test('tells nobody anything once the upstream is gone', async t => {
+test('sends no timeout errors after the upstream has disconnected', async t => {
 	const {client, upstream, clock} = start();
 	client.send({id: 1, method: 'a'});
 	upstream.end();
@@ -164,7 +164,7 @@ test('tells nobody anything once the upstream is gone', async t => {
 	t.like(client.received, [{id: 1, error: {code: -31_005}}]);
 });
 
-test('has a late answer dropped by the stage in front of it', async t => {
+test('lets matchResponses drop a late response', async t => {
 	const {client, upstream, clock, entries} = start();
 	client.send({id: 1, method: 'a'});
 	clock.ms = 20;

@@ -14,7 +14,7 @@ const start = (options: Partial<TraceOptions> = {}) => {
 		elapsed: () => clock.ms,
 		...options,
 	});
-	// Nobody behind it could read what is no message.
+	// The traced messages may be invalid, and later stages need valid ones.
 	return {
 		...converse(
 			stage,
@@ -34,7 +34,7 @@ test('shows a request: time, direction, method, id, size', t => {
 	t.deepEqual(lines, ['01:02:03.045 → tools/list                   #1        46 B\n']);
 });
 
-test('shows an answer with what it answers and how long it took', t => {
+test('shows a response with the method of its request and its latency', t => {
 	const {client, upstream, lines, clock} = start();
 	client.sendText('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
 	clock.ms = 12.34;
@@ -54,14 +54,14 @@ test('shows the tool of a call', t => {
 	t.regex(lines[0] ?? '', / → tools\/call read_file +#1 /);
 });
 
-for (const [what, params] of [
+for (const [value, params] of [
 	['no params', {}],
 	['null for params', {params: null}],
 	['a string for params', {params: 'x'}],
 	['an array for params', {params: []}],
-	['a name that is no text', {params: {name: {toString: 1}}}],
+	['a name that is not a string', {params: {name: {toString: 1}}}],
 ] as const)
-	test(`passes a tools/call with ${what}, and what follows`, t => {
+	test(`forwards a tools/call with ${value}, and the next message`, t => {
 		const {client, upstream, lines} = start();
 		client.send({id: 1, method: 'tools/call', ...params});
 		client.send({id: 2, method: 'ping'});
@@ -70,13 +70,13 @@ for (const [what, params] of [
 		t.regex(lines[0] ?? '', / → tools\/call/);
 	});
 
-for (const [what, error] of [
+for (const [value, error] of [
 	['null', null],
-	['a text', 'broken'],
-	['without message', {code: 5}],
-	['whose message is no text', {code: 5, message: {toString: 1}}],
+	['a string', 'broken'],
+	['an object without a message', {code: 5}],
+	['an object whose message is not a string', {code: 5, message: {toString: 1}}],
 ] as const)
-	test(`passes an error that is ${what}, and what follows`, t => {
+	test(`forwards an error that is ${value}, and the next message`, t => {
 		const {client, upstream, lines} = start();
 		upstream.send({id: 1, error});
 		upstream.send({id: 2, result: {}});
@@ -84,14 +84,14 @@ for (const [what, error] of [
 		t.is(lines.length, 2);
 	});
 
-test('shows the code and the text of an error', t => {
+test('shows the code and the message of an error', t => {
 	const {client, upstream, lines} = start();
 	client.send({id: 1, method: 'x'});
 	upstream.send({id: 1, error: {code: -32_601, message: 'no such method'}});
 	t.regex(lines[1] ?? '', / ← x +#1 +\d+ B +0\.0 ms error -32601: no such method\n$/);
 });
 
-test('shows what is wrong with something that is no message', t => {
+test('shows the flaw of an invalid message', t => {
 	const {client, lines} = start();
 	client.sendText('hello');
 	client.sayEnvelope(Envelope.tooLarge(Buffer.from('{"id":4'), {id: '4', isResponse: false}, client.origin));
@@ -100,7 +100,7 @@ test('shows what is wrong with something that is no message', t => {
 	t.regex(lines[2] ?? '', / → too large +#4 /);
 });
 
-test('writes sizes in units that people read', t => {
+test('formats sizes with decimal units', t => {
 	const {client, lines} = start();
 	for (const size of [999, 1000, 999_949, 1_000_000, 2_500_000]) {
 		const frame = '{"jsonrpc":"2.0","method":"m","params":""}'.length;
@@ -112,7 +112,7 @@ test('writes sizes in units that people read', t => {
 	);
 });
 
-test('paints on a terminal: the direction, what is dim, and what went wrong', t => {
+test('colors times, directions and errors on a terminal', t => {
 	const {client, upstream, lines} = start({hasColor: true});
 	client.send({id: 1, method: 'x'});
 	upstream.send({id: 1, error: {code: 1, message: 'bad'}});
@@ -121,7 +121,7 @@ test('paints on a terminal: the direction, what is dim, and what went wrong', t 
 	t.true(lines[1]?.endsWith(`${ESC}[31merror 1: bad${ESC}[0m\n`));
 });
 
-test('escapes control characters in all that peers say', t => {
+test('escapes control characters in messages', t => {
 	const {client, upstream, lines} = start();
 	const evil = `a${ESC}[2J\n\u007f\u009b1m`;
 	client.send({id: evil, method: evil});
@@ -131,13 +131,13 @@ test('escapes control characters in all that peers say', t => {
 	t.is(lines.length, 4);
 	for (const line of lines) {
 		t.true(line.endsWith('\n'));
-		// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+		// biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them
 		t.notRegex(line.slice(0, -1), /[\u0000-\u001f\u007f-\u009f]/);
 	}
 	t.regex(lines[0] ?? '', /a\\x1b\[2J\\x0a\\x7f\\x9b1m/);
 });
 
-test('tells the ids of the two sides apart', t => {
+test('distinguishes equal ids of the two sides', t => {
 	const {client, upstream, lines, clock} = start();
 	client.send({id: 1, method: 'from-client'});
 	upstream.send({id: 1, method: 'from-upstream'});
@@ -149,7 +149,7 @@ test('tells the ids of the two sides apart', t => {
 	t.regex(lines[3] ?? '', / ← from-client .* 9\.0 ms\n/);
 });
 
-test('shows a latency once', t => {
+test('shows the latency only for the first response', t => {
 	const {client, upstream, lines} = start();
 	client.send({id: 1, method: 'x'});
 	upstream.send({id: 1, result: {}});
@@ -157,7 +157,7 @@ test('shows a latency once', t => {
 	t.regex(lines[2] ?? '', / ← result .* B\n$/);
 });
 
-test('finds request and answer in one direction where there is only one', t => {
+test('matches requests and responses in the same direction with isOneWay', t => {
 	const {client, lines, clock} = start({isOneWay: true});
 	client.send({id: 1, method: 'x'});
 	clock.ms = 7;
@@ -165,13 +165,13 @@ test('finds request and answer in one direction where there is only one', t => {
 	t.regex(lines[1] ?? '', / → x .* 7\.0 ms\n$/);
 });
 
-test('shows no latency of an answer whose request did not pass', t => {
+test('shows no latency for a response without a request', t => {
 	const {client, lines} = start({isOneWay: true});
 	client.send({id: 1, result: {}});
 	t.regex(lines[0] ?? '', / → result +#1 +36 B\n$/);
 });
 
-test('changes nothing', t => {
+test('does not change messages', t => {
 	const {client, upstream} = start();
 	const text = ' {"jsonrpc" : "2.0", "id":1.0,"method":"tools/call","params":{"name":"x"}} ';
 	client.sendText(text);
@@ -180,7 +180,7 @@ test('changes nothing', t => {
 	t.deepEqual(client.receivedTexts, [text]);
 });
 
-test('forgets the oldest request rather than remember without limit', t => {
+test('evicts the oldest of more than 10,000 pending requests', t => {
 	const {client, upstream, lines} = start();
 	for (let id = 0; id <= 10_000; id++) client.send({id, method: 'x'});
 	upstream.send({id: 0, result: {}});
@@ -189,7 +189,7 @@ test('forgets the oldest request rather than remember without limit', t => {
 	t.regex(lines.at(-1) ?? '', / ← x .* ms\n$/);
 });
 
-test('a long tool name and a long id leave the columns as they are, and the name follows in full [U-P1-12]', t => {
+test('truncates a long tool name and id to their columns, and appends the full name [U-P1-12]', t => {
 	const {client, upstream, lines} = start();
 	const name = 'a_tool_with_a_name_that_is_longer_than_its_column';
 	client.send({id: 1, method: 'ping'});
@@ -202,7 +202,7 @@ test('a long tool name and a long id leave the columns as they are, and the name
 	t.regex(lines[2] ?? '', / ms\n$/);
 });
 
-test('a label of 20 columns follows the time, and tells two conversations of one service apart [U-P1-12]', t => {
+test('shows a unique label of 20 columns for each conversation after the time [U-P1-12]', t => {
 	const [one, two] = [traceLabel('files'), traceLabel('files')];
 	t.not(one, two);
 	t.is(traceLabel('a-service-with-a-very-long-name').length, 20);

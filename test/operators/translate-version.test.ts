@@ -2,31 +2,31 @@ import test from 'ava';
 import type {Envelope} from '../../lib/core/envelope.js';
 import {objectOf} from '../../lib/util/json.js';
 import {lastOf, type Pair} from '../helpers/version-stages.js';
-import {news, ready} from './stateless-support.js';
+import {ready, takeReceived} from './stateless-support.js';
 
 const BIG = '9007199254740993';
-/** The id that the server was told for the last request: one of bridge's own, where many would not answer. */
-const told = ({received: heard}: {readonly received: ReadonlyArray<{readonly id?: unknown}>}): string =>
-	JSON.stringify(heard.at(-1)?.id);
+/** The id of the last request upstream. For uncommon ids, bridge generates its own. */
+const lastId = ({received}: {readonly received: ReadonlyArray<{readonly id?: unknown}>}): string =>
+	JSON.stringify(received.at(-1)?.id);
 const numbers = `[1.0,${BIG},1e400,-0,1E5]`;
 
-/** A client of the first version, and a server that is newer. */
+/** A client of the first version with a newer upstream. */
 const oldClient = (server = '2025-11-25', more = {}): Pair => ready({client: '2024-11-05', server, ...more});
-/** A client of the newest handshake, and a server of the first version. */
-const oldServer = (): Pair => ready({client: '2025-11-25', server: '2024-11-05'});
+/** A client of the newest handshake version with an upstream of the first version. */
+const oldUpstream = (): Pair => ready({client: '2025-11-25', server: '2024-11-05'});
 
-/** The messages that a side is handed, as they are. */
+/** The envelopes that a side receives. */
 function delivered({outgoing}: Pair['client']): Envelope[] {
-	const all: Envelope[] = [];
+	const envelopes: Envelope[] = [];
 	(outgoing as unknown as {subscribe(next: (envelope: Envelope) => void): void}).subscribe(envelope =>
-		all.push(envelope),
+		envelopes.push(envelope),
 	);
-	return all;
+	return envelopes;
 }
 
 const link = {type: 'resource_link', uri: 'a:', name: 'n'};
 
-test('a message that needs no change is the one that was received, both ways', t => {
+test('forwards an unchanged message as received, in both directions', t => {
 	const {client, upstream} = oldClient();
 	const [up, down] = [delivered(upstream), delivered(client)];
 	client.sendText(`{ "jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":${numbers}}}`);
@@ -42,12 +42,12 @@ test('a message that needs no change is the one that was received, both ways', t
 	);
 });
 
-test('numbers and the id survive a result that is translated', t => {
+test('preserves the numbers and the id of a translated result', t => {
 	const {client, upstream} = oldClient();
 	client.sendText(`{"jsonrpc":"2.0","id":${BIG},"method":"tools/call","params":{}}`);
 	const rest = `"structuredContent":{"n":${numbers}}`;
 	upstream.sendText(
-		`{"jsonrpc":"2.0","id":${told(upstream)},"result":{"content":[{"type":"audio","data":"AA==","mimeType":"audio/wav"},{"type":"text","text":"a"}],${rest}}}`,
+		`{"jsonrpc":"2.0","id":${lastId(upstream)},"result":{"content":[{"type":"audio","data":"AA==","mimeType":"audio/wav"},{"type":"text","text":"a"}],${rest}}}`,
 	);
 	const [text = ''] = client.receivedTexts;
 	t.true(text.startsWith(`{"jsonrpc":"2.0","id":${BIG},`));
@@ -55,17 +55,17 @@ test('numbers and the id survive a result that is translated', t => {
 	t.regex(text, /bridge:\/\/content\/[^/]+\/0/);
 });
 
-test('numbers and the id survive a request that is translated on its way up', t => {
-	const {client, upstream} = oldServer();
+test('preserves the numbers and the id of a translated request', t => {
+	const {client, upstream} = oldUpstream();
 	client.sendText(
 		`{"jsonrpc":"2.0","id":${BIG},"method":"tools/call","params":{"name":"x","task":{"ttl":1},"arguments":${numbers}}}`,
 	);
 	t.deepEqual(upstream.receivedTexts, [
-		`{"jsonrpc":"2.0","id":${told(upstream)},"method":"tools/call","params":{"name":"x","arguments":${numbers}}}`,
+		`{"jsonrpc":"2.0","id":${lastId(upstream)},"method":"tools/call","params":{"name":"x","arguments":${numbers}}}`,
 	]);
 });
 
-test('a translated request of the server is answered under its id, a number above 2^53', t => {
+test('responds to a translated server request with its id above 2^53', t => {
 	const {client, upstream} = ready({
 		client: '2025-06-18',
 		server: '2025-11-25',
@@ -85,32 +85,32 @@ test('a translated request of the server is answered under its id, a number abov
 	]);
 });
 
-test('a request of the server that is refused is refused under its id, and the client hears nothing', t => {
+test('rejects a server request with its exact id, without a message to the client', t => {
 	const {client, upstream} = oldClient();
 	upstream.sendText(`{"jsonrpc":"2.0","id":${BIG},"method":"elicitation/create","params":{"message":"m"}}`);
 	t.true(upstream.receivedTexts[0]?.startsWith(`{"jsonrpc":"2.0","id":${BIG},"error":{"code":-32601,`));
 	t.deepEqual(client.received, []);
 });
 
-test('a request of the client that is refused is answered here', t => {
-	const {client, upstream} = oldServer();
+test('rejects a client request that the upstream version does not define', t => {
+	const {client, upstream} = oldUpstream();
 	client.sendText(`{"jsonrpc":"2.0","id":${BIG},"method":"tasks/get","params":{"taskId":"T"}}`);
 	t.true(client.receivedTexts[0]?.startsWith(`{"jsonrpc":"2.0","id":${BIG},"error":{"code":-32601,`));
 	t.deepEqual(upstream.received, []);
 });
 
-test('an error that becomes a result keeps its id', t => {
+test('preserves the id of an error that becomes a result', t => {
 	const pair = ready({client: '2025-11-25', server: '2024-11-05', serverCapabilities: {prompts: {}}});
 	pair.client.sendText(`{"jsonrpc":"2.0","id":${BIG},"method":"completion/complete","params":{}}`);
 	pair.upstream.sendText(
-		`{"jsonrpc":"2.0","id":${told(pair.upstream)},"error":{"code":-32601,"message":"no"}}`,
+		`{"jsonrpc":"2.0","id":${lastId(pair.upstream)},"error":{"code":-32601,"message":"no"}}`,
 	);
 	t.deepEqual(pair.client.receivedTexts, [
 		`{"jsonrpc":"2.0","id":${BIG},"result":{"completion":{"values":[]}}}`,
 	]);
 });
 
-test('an error for completions stays one where the server declared them, or has another reason', t => {
+test('forwards an error for completions if they are declared or the code differs', t => {
 	for (const [capabilities, code] of [
 		[{prompts: {}, completions: {}}, -32601],
 		[{prompts: {}}, -32602],
@@ -119,12 +119,12 @@ test('an error for completions stays one where the server declared them, or has 
 		const pair = ready({client: '2025-11-25', server: '2024-11-05', serverCapabilities: capabilities});
 		pair.client.send({id: 1, method: 'completion/complete', params: {}});
 		pair.upstream.send({id: 1, error: {code, message: 'no'}});
-		t.like(news(pair.client), [{id: 1, error: {code}}]);
+		t.like(takeReceived(pair.client), [{id: 1, error: {code}}]);
 	}
 });
 
 for (const size of ['120.0', '1.2e2', BIG])
-	test(`the size of a link is told as it is written: ${size}`, t => {
+	test(`accepts any notation of the size of a resource link: ${size}`, t => {
 		const {client, upstream} = oldClient();
 		client.send({id: 1, method: 'tools/call', params: {}});
 		upstream.sendText(
@@ -133,11 +133,11 @@ for (const size of ['120.0', '1.2e2', BIG])
 		t.regex(client.receivedTexts[0] ?? '', /"text":"\[n\]\(a:\) [\d.e]+ bytes"/);
 	});
 
-for (const [what, content] of [
-	['structured output that has no text', '"content":[],"structuredContent":{"degrees":21.0}'],
+for (const [kind, content] of [
+	['structured output without text', '"content":[],"structuredContent":{"degrees":21.0}'],
 	['content of an unknown type', '"content":[{"type":"video","degrees":21.0}]'],
 ])
-	test(`${what} is shown with its numbers`, t => {
+	test(`preserves the numbers of ${kind} in its text`, t => {
 		const {client, upstream} = oldClient();
 		client.send({id: 1, method: 'tools/call', params: {}});
 		upstream.sendText(`{"jsonrpc":"2.0","id":1,"result":{${content}}}`);
@@ -145,7 +145,7 @@ for (const [what, content] of [
 		t.regex(blocks?.[0]?.text ?? '', /"degrees":21/);
 	});
 
-test('people are told once of what cannot be carried, and how often at the end', async t => {
+test('logs each lost feature once, and the counts at the end', async t => {
 	const pair = oldClient();
 	for (const id of [1, 2, 3]) {
 		pair.client.send({id, method: 'tools/call', params: {}});
@@ -163,13 +163,13 @@ test('people are told once of what cannot be carried, and how often at the end',
 	t.deepEqual(end?.features, {'links to resources': 6, elicitation: 1});
 });
 
-test('where nothing was lost, nothing is told of it', async t => {
+test('logs nothing if no feature was lost', async t => {
 	const pair = oldClient();
 	pair.client.end();
 	t.false((await pair.entries()).some(({event}) => /features?\.lost/.test(event)));
 });
 
-test('what an older peer cannot hear of is dropped', async t => {
+test('drops messages that an older peer does not support', async t => {
 	const pair = oldClient();
 	pair.upstream.send({error: {code: -32700, message: 'no'}});
 	pair.upstream.send({method: 'notifications/tasks/status', params: {}});
@@ -177,7 +177,7 @@ test('what an older peer cannot hear of is dropped', async t => {
 	t.is((await pair.entries()).filter(({event}) => event === 'rpc.dropped').length, 2);
 });
 
-test('a strict translation removes what the receiver does not know, a lenient one leaves it', t => {
+test('removes unknown members only in strict mode', t => {
 	const tool = {
 		name: 'x',
 		title: 'X',
@@ -194,7 +194,7 @@ test('a strict translation removes what the receiver does not know, a lenient on
 	}
 });
 
-test('between equal versions nothing is translated, unless the server only seems to have one', t => {
+test('does not translate between equal versions, except for an unknown upstream version', t => {
 	for (const [server, isSame] of [
 		['2025-11-25', true],
 		['2025-12-01', false],

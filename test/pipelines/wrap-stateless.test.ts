@@ -2,7 +2,7 @@ import test from 'ava';
 import {wrapStages} from '../../pipelines/wrap.js';
 import {converse, readableLog} from '../helpers/pipeline.js';
 import {answerHandshake, envelope, lastOf} from '../helpers/version-stages.js';
-import {MODERN, news} from '../operators/stateless-support.js';
+import {STATELESS as MODERN, takeReceived as news} from '../operators/stateless-support.js';
 
 /** A stateless client that sent `server/discover` to a server of this version through `wrapStages`. */
 function start(server: string) {

@@ -10,16 +10,16 @@ import type {JsonObject} from '../../util/json.js';
 type FetchToolsOptions = {
 	readonly negotiation: Negotiation;
 	readonly toUpstream: Emit;
-	/** How long the server may take for a page. */
+	/** Time limit for one page. */
 	readonly timeoutMs: number;
 };
 
-/** Requests without an answer that are remembered although nobody waits for it, so that it goes no further. */
+/** Abandoned request ids that may still get a late response, which must not reach the client. */
 const MAX_ABANDONED = 100;
 
 type FetchDone = (outcome: ToolList | ToolListError) => void;
 
-/** A list that is being read: the pages so far, and the request for the next. */
+/** A fetch in progress: the pages so far and the pending request for the next one. */
 type Fetch = {
 	readonly pages: ToolPages;
 	readonly done: FetchDone;
@@ -27,7 +27,7 @@ type Fetch = {
 	readonly timer: NodeJS.Timeout;
 };
 
-/** Asks a server for all its tools, page after page, in the words of its own version. */
+/** Requests all tools of an upstream, page by page, in the protocol version of the upstream. */
 export class ToolsFetcher {
 	readonly #options: FetchToolsOptions;
 	readonly #abandoned = new BoundedMap<string, true>(MAX_ABANDONED);
@@ -64,14 +64,14 @@ export class ToolsFetcher {
 		const fetch = this.#fetch;
 		if (!fetch) return;
 		const {id: requestId, done} = fetch;
-		const reason = `no answer within ${timeoutMs / 1000} s`;
+		const reason = `no response within ${timeoutMs / 1000} s`;
 		this.abandon();
 		const params = {requestId, reason};
 		toUpstream(Envelope.of({jsonrpc: '2.0', method: 'notifications/cancelled', params}));
-		done(new ToolListError(`gave ${reason}`));
+		done(new ToolListError(`sent ${reason}`));
 	}
 
-	/** Whether something is an answer to what was asked here, and for nobody else. */
+	/** Returns whether a response belongs to a request of this fetcher, abandoned ones included. */
 	handleResponse(response: Envelope, key: string): boolean {
 		const fetch = this.#fetch;
 		if (!fetch || key !== JSON.stringify(fetch.id)) return this.#abandoned.take(key) ?? false;
@@ -92,7 +92,7 @@ export class ToolsFetcher {
 		}
 	}
 
-	/** Nobody wants to know any more. */
+	/** Gives up the fetch without a callback. Its late response is ignored. */
 	abandon(): void {
 		if (!this.#fetch) return;
 		clearTimeout(this.#fetch.timer);

@@ -5,24 +5,23 @@ import {objectOf} from '../../util/json.js';
 import {canonicalId} from '../../wire/id.js';
 import {memberText} from '../../wire/member.js';
 
-/** Streams of notifications that a client may hold open at a time; the oldest is forgotten for the next. */
+/** Notification streams of one client. The oldest is evicted for the next. */
 const MAX_STREAMS = 1000;
 
 export const TOOLS_LIST_CHANGED = 'notifications/tools/list_changed';
 
-/** The streams in which a modern client hears from a modern server that tools changed: it hears of it nowhere else. */
+/** The streams on which a stateless client gets list_changed notifications. It gets them nowhere else. */
 export class ListChangedStreams {
-	/** The requests that the client has opened, by what is the same for all spellings of their ids. */
+	/** Canonical ids of the streams that the client has opened. */
 	readonly #opened = new BoundedStringMap<true>(MAX_STREAMS);
-	/** The ids of those that the server has acknowledged, as text, by the same keys. */
+	/** Ids of the acknowledged streams as sent by the upstream, by canonical id. */
 	readonly #ids = new BoundedStringMap<string>(MAX_STREAMS, undefined, id => id.length);
 
-	/** The client opens a stream. */
 	opened(key: string): void {
 		this.#opened.set(key, true);
 	}
 
-	/** The server acknowledges the notifications of a stream. A stream that the client has not opened is not kept. */
+	/** Stores an acknowledged stream. Ignores streams that the client has not opened. */
 	acknowledged({body, bytes}: Envelope): void {
 		const {toolsListChanged} = objectOf(objectOf(body.params).notifications);
 		if (toolsListChanged !== true || this.#opened.size === 0) return;
@@ -31,13 +30,13 @@ export class ListChangedStreams {
 		if (this.#opened.has(key)) this.#ids.set(key, id);
 	}
 
-	/** The request with this key is over, be it a stream or not. */
+	/** Removes the stream with this key, if the request opened one. */
 	ended(key: string): void {
 		if (this.#opened.size > 0) this.#opened.delete(key);
 		if (this.#ids.size > 0) this.#ids.delete(key);
 	}
 
-	/** What the client is to hear, once in each stream. */
+	/** One list_changed notification per stream. */
 	notifications(origin: MessageOrigin): Envelope[] {
 		return [...this.#ids.values()].map(id => {
 			const params = `{"_meta":{"${SUBSCRIPTION_ID}":${id}}}`;

@@ -3,43 +3,47 @@ import {type ToolList, ToolListError, toolListResult} from '../../protocol/tool-
 import {RateLimiter} from '../../util/rate-limiter.js';
 import type {ToolListStore} from './tool-list-store.js';
 
-/** One conversation with the server that a list is shared between. */
+/** One of the conversations that share a list. */
 export type ToolListConsumer = {
-	/** Asks the server for the whole list, and calls `done` once, unless the member leaves before. */
+	/** Requests the whole list and calls `done` once, unless the consumer leaves before. */
 	fetch(maxBytes: number, done: (outcome: ToolList | ToolListError) => void): void;
-	/** This is the revision of the list now: the client is told, unless it has been told of this one. */
+	/** Notifies the client of this revision, unless it was notified already. */
 	onRevision(revision: number): void;
-	/** Whoever waits gets this result, or asks the server if there is none. Returns whether anybody did wait. */
+	/**
+	 * Resolves queued requests with the result, or forwards them if undefined. Returns whether any were queued.
+	 */
 	resolvePending(result: string | undefined): boolean;
 };
 
-/** What becomes of a request: it has its result, waits for `settled`, or is passed on to the server. */
-type ToolListRead = {readonly result: string} | 'wait' | 'pass on';
+/** Outcome of a read: the result, a wait for `resolvePending`, or a request to forward to the upstream. */
+type ToolListRead = {readonly result: string} | 'wait' | 'forward';
 
 export type SharedToolListOptions = {
-	/** The server's name, for people. */
+	/** The name of the upstream for log messages. */
 	readonly upstream: string;
 	readonly log: Log;
-	/** A list over this is not kept. */
+	/** A larger list is not cached. */
 	readonly maxBytes: number;
-	/** A clock that is never set, in milliseconds. */
+	/** A monotonic clock, in milliseconds. */
 	readonly now: () => number;
-	/** Where others keep the same list, too. */
+	/** The store that shares the list with other replicas. */
 	readonly store?: ToolListStore | undefined;
 };
 
-/** How often a server is asked because it said so, in how much time. One that says so whenever it is asked never ends. */
+/** Limit on fetches after list_changed, for upstreams that report a change on every fetch. */
 const MAX_REFRESHES = 10;
 const WINDOW_MS = 10_000;
-/** Tools whose change is told one by one; of the others, how many there are. */
+/** Changed tools that are logged by name. The others are counted. */
 const MAX_LOGGED_TOOLS = 20;
 
 /**
- * The list of a server's tools, for all conversations that share it: one request for all, and every client told.
+ * The tool list of an upstream, shared by several conversations: one fetch for all, and every client is
+ * notified.
  *
- * It is fresh until the server says that it changed, until its own `ttlMs` is over, or until nobody is left who would hear
- * of a change. It is fetched anew then, and whoever asks meanwhile waits for that. When that fails, a list from before
- * is given once more, with a warning; the next one who asks gets the server's own error, if it still has one.
+ * The list is fresh until a list_changed notification, until its `ttlMs` has passed, or until the last
+ * consumer leaves. Then it is fetched again, and requests wait for the fetch. If the fetch fails, the stale
+ * list is returned once, with a warning. The next request is forwarded, so that the client sees the error of
+ * the upstream.
  */
 export class SharedToolList {
 	readonly #options: SharedToolListOptions;
@@ -47,20 +51,20 @@ export class SharedToolList {
 	#list: ToolList | undefined;
 	#isFresh = false;
 	#receivedAt = 0;
-	/** Another one whenever the tools are others. */
+	/** Incremented whenever the tools differ. */
 	#revision = 0;
-	/** Another one whenever the server says that they may be: what was asked for before then is not kept. */
+	/** Incremented on every list_changed. The result of an earlier fetch is discarded. */
 	#generation = 0;
 	#pendingFetch: {readonly by: ToolListConsumer; readonly generation: number} | undefined;
-	/** Who heard last of a change. */
+	/** The consumer that received the last list_changed. */
 	#lastNotified: ToolListConsumer | undefined;
-	/** How often the server is asked because it said that its tools changed. */
+	/** Limits fetches after list_changed. */
 	readonly #refreshLimiter: RateLimiter;
-	/** Has it asked when it may be again. */
+	/** Runs when the limiter admits the next fetch. */
 	#refreshTimer: NodeJS.Timeout | undefined;
 	#hasFailed = false;
 	#hasServedStale = false;
-	/** Whether the list is too large to be kept, and nothing is done here any more. */
+	/** Whether the list is too large, so that all requests are forwarded. */
 	#isDisabled = false;
 
 	constructor(options: SharedToolListOptions) {
@@ -69,12 +73,12 @@ export class SharedToolList {
 		options.store?.onUpdate(fingerprint => this.#onStoredList(fingerprint));
 	}
 
-	/** How many tools there are, as far as is known. */
+	/** The number of tools; undefined without a list. */
 	get count(): number | undefined {
 		return this.#list?.count;
 	}
 
-	/** Takes a conversation in whose handshake is complete. */
+	/** Adds a conversation whose handshake is complete. */
 	join(consumer: ToolListConsumer): void {
 		this.#consumers.add(consumer);
 		if (this.#isUsable) consumer.onRevision(this.#revision);
@@ -96,7 +100,7 @@ export class SharedToolList {
 		this.#refreshTimer = void clearTimeout(this.#refreshTimer);
 	}
 
-	/** The server told this member that its tools changed. Returns whether that is taken care of. */
+	/** Handles list_changed from this consumer's upstream. Returns false if the caller has to forward it. */
 	invalidate(consumer: ToolListConsumer): boolean {
 		if (this.#isDisabled) return false;
 		this.#generation++;
@@ -106,7 +110,7 @@ export class SharedToolList {
 		return true;
 	}
 
-	/** Somebody else has a list with this fingerprint. If it is another one, the server is asked here, too. */
+	/** Fetches the list again when another replica has stored a different one. */
 	#onStoredList(fingerprint: string): void {
 		if (this.#isDisabled || !this.#list || this.#list.fingerprint === fingerprint) return;
 		this.#generation++;
@@ -114,14 +118,14 @@ export class SharedToolList {
 		if (!this.#pendingFetch) this.#refreshAgain();
 	}
 
-	/** Asks for the list in the name of a client. */
+	/** Reads the list for a client request, and starts a fetch if it is stale. */
 	read(consumer: ToolListConsumer): ToolListRead {
-		if (this.#isDisabled) return 'pass on';
+		if (this.#isDisabled) return 'forward';
 		if (this.#isUsable && this.#list) return {result: this.#resultOf(this.#list)};
 		const canWait = !this.#hasFailed || this.#list !== undefined || this.#pendingFetch !== undefined;
 		this.#refresh(consumer);
-		// A server that has not been able to list its tools so far is not waited for twice.
-		return canWait ? 'wait' : 'pass on';
+		// After a failed first fetch, requests are forwarded instead of queued.
+		return canWait ? 'wait' : 'forward';
 	}
 
 	get #isUsable(): boolean {
@@ -161,12 +165,12 @@ export class SharedToolList {
 			else this.#cacheList(outcome);
 			return;
 		}
-		// The tools changed since they were asked for, so nobody can tell whether this is from before or after.
+		// The tools changed during the fetch, so the result may be outdated.
 		if (!this.#refreshAgain())
-			this.#handleFailure(new ToolListError('changes them faster than it lists them'));
+			this.#handleFailure(new ToolListError('changes its tools faster than it lists them'));
 	}
 
-	/** Has the server asked by who heard of the change, now or when it may be. Returns whether that is now. */
+	/** Fetches through the last notified consumer, now or when the limit allows. Returns whether it is now. */
 	#refreshAgain(): boolean {
 		const [firstConsumer] = this.#consumers;
 		const consumer = this.#lastNotified ?? firstConsumer;
@@ -177,8 +181,8 @@ export class SharedToolList {
 		}
 		if (this.#refreshTimer) return false;
 		const {log, upstream: server} = this.#options;
-		const sentence = `${server} said more than ${MAX_REFRESHES} times in ${WINDOW_MS / 1000} s that its tools changed; it is asked for them later, or when a client asks.`;
-		log.warn('tools.restless', sentence, {server});
+		const message = `${server} reported more than ${MAX_REFRESHES} tool changes in ${WINDOW_MS / 1000} s; the next fetch is delayed.`;
+		log.warn('tools.restless', message, {server});
 		this.#refreshTimer = setTimeout(() => {
 			this.#refreshTimer = undefined;
 			if (!this.#isFresh && !this.#pendingFetch) this.#refreshAgain();
@@ -188,7 +192,7 @@ export class SharedToolList {
 
 	#publishRevision(revision: number): void {
 		this.#revision = revision;
-		for (const member of [...this.#consumers]) member.onRevision(revision);
+		for (const consumer of [...this.#consumers]) consumer.onRevision(revision);
 	}
 
 	#cacheList(list: ToolList): void {
@@ -203,24 +207,24 @@ export class SharedToolList {
 		this.#hasFailed = false;
 		this.#hasServedStale = false;
 		this.#publishRevision(this.#revision + (isDifferent ? 1 : 0));
-		for (const member of [...this.#consumers]) member.resolvePending(this.#resultOf(list));
+		for (const consumer of [...this.#consumers]) consumer.resolvePending(this.#resultOf(list));
 	}
 
-	/** A tool that is no longer what it was may not be what somebody has agreed to. */
+	/** Warns about changed tools, because users approved the previous description and schema. */
 	#logChanges(previous: ToolList, current: ToolList): void {
 		const {log, upstream: server} = this.#options;
 		const changes = [...current.hashes].filter(
 			([tool, hash]) => (previous.hashes.get(tool) ?? hash) !== hash,
 		);
 		for (const [tool, hash] of changes.slice(0, MAX_LOGGED_TOOLS))
-			log.warn('tools.changed', `${server} changed its tool ${tool}: its description, its schema, or both.`, {
+			log.warn('tools.changed', `${server} changed the description or schema of its tool ${tool}.`, {
 				server,
 				tool,
 				hash_old: previous.hashes.get(tool),
 				hash_new: hash,
 			});
 		const rest = changes.length - MAX_LOGGED_TOOLS;
-		if (rest > 0) log.warn('tools.changed', `${server} changed ${rest} more of its tools.`, {server, rest});
+		if (rest > 0) log.warn('tools.changed', `${server} changed ${rest} more tools.`, {server, rest});
 	}
 
 	#handleFailure({message, isTooLarge}: ToolListError): void {
@@ -231,19 +235,27 @@ export class SharedToolList {
 			this.#isDisabled = true;
 			this.#list = undefined;
 			log.warn('tools.too_large', `${server} ${message}; it is not cached.`, {server});
-			// It is not what it was, whatever it is.
+			// A list over the limit differs from the cached one.
 			if (list) this.#publishRevision(this.#revision + 1);
 		} else if (list)
-			log.warn('tools.stale', `${server} was asked for its tools and ${message}; they may have changed.`, {
-				server,
-				tools: list.count,
-			});
+			log.warn(
+				'tools.stale',
+				`Listing the tools of ${server} failed: it ${message}. The cached list may be outdated.`,
+				{
+					server,
+					tools: list.count,
+				},
+			);
 		else
-			log.warn('tools.uncached', `${server} was asked for its tools and ${message}; they are not cached.`, {
-				server,
-			});
+			log.warn(
+				'tools.uncached',
+				`Listing the tools of ${server} failed: it ${message}. They are not cached.`,
+				{
+					server,
+				},
+			);
 		const result = list && !isTooLarge && !this.#hasServedStale ? this.#resultOf(list) : undefined;
-		const served = [...this.#consumers].filter(member => member.resolvePending(result));
+		const served = [...this.#consumers].filter(consumer => consumer.resolvePending(result));
 		if (served.length > 0 && result !== undefined) this.#hasServedStale = true;
 	}
 }

@@ -1,10 +1,10 @@
 import type {ToolList} from '../../protocol/tool-list.js';
 
-/** Where a list is kept for others, who keep theirs there. */
+/** A store that replicas share their tool lists through. */
 export type ToolListStore = {
 	read(): Promise<ToolList | undefined>;
-	/** Puts a list there, and tells the others. */
+	/** Stores a list and notifies the other replicas. */
 	write(list: ToolList): void;
-	/** Is told the fingerprint of a list that somebody else has put there, or nothing if that may have been missed. */
-	onUpdate(hear: (fingerprint: string) => void): void;
+	/** Calls back with the fingerprint of another replica's list, or '' if an update may have been missed. */
+	onUpdate(listener: (fingerprint: string) => void): void;
 };

@@ -4,29 +4,29 @@ import {SharedToolList, type SharedToolListOptions} from './shared-tool-list.js'
 import type {ToolListStore} from './tool-list-store.js';
 
 export type ToolsCacheOptions = {
-	/** The server's name, for people. */
+	/** The name of the upstream for log messages. */
 	readonly upstream: string;
 	readonly log: Log;
-	/** Where others keep the list of those who speak this version, too. */
+	/** The store that shares the list of this version with other replicas. */
 	readonly store?: ((version: Version) => ToolListStore) | undefined;
-	/** How large a list may be. A larger one is not kept, and every request for it passed on. */
+	/** A larger list is not cached: every request for it is forwarded. */
 	readonly maxBytes?: number;
-	/** A clock that is never set, in milliseconds. */
+	/** A monotonic clock, in milliseconds. */
 	readonly now?: () => number;
 };
 
 const MAX_BYTES = 16 * 2 ** 20;
 
 /**
- * The tools of one server, kept for all conversations that may know of each other's: those of one client, or of clients
- * with the same credential. Whoever makes one decides that, and gives it to the stages of these alone.
+ * The tool lists of one upstream, for conversations of one client or of clients with the same credential. The
+ * creator must pass it only to the stages of such conversations.
  */
 export class ToolsCache {
 	readonly #options: Omit<SharedToolListOptions, 'store'>;
 	readonly #store: ToolsCacheOptions['store'];
-	/** A list is kept as the server gave it, and it may give another to those who speak another version: at most one each. */
+	/** One list per protocol version: upstreams may return different tools for each. */
 	readonly #versions = new Map<Version, SharedToolList>();
-	/** How many requests were answered from here, and how many were not. */
+	/** Requests with a cached response, and forwarded ones. */
 	readonly counts = {hits: 0, misses: 0};
 
 	constructor({maxBytes = MAX_BYTES, now = () => performance.now(), store, ...options}: ToolsCacheOptions) {
@@ -34,7 +34,7 @@ export class ToolsCache {
 		this.#options = {maxBytes, now, ...options};
 	}
 
-	/** What is kept for conversations that speak this version with the server. */
+	/** The list for conversations that use this version with the upstream. */
 	forVersion(version: Version): SharedToolList {
 		const toolList =
 			this.#versions.get(version) ?? new SharedToolList({...this.#options, store: this.#store?.(version)});
@@ -42,7 +42,7 @@ export class ToolsCache {
 		return toolList;
 	}
 
-	/** How many tools the server has, as far as is known. */
+	/** The number of tools; undefined if no list is cached. */
 	get toolCount(): number | undefined {
 		return [...this.#versions.values()].map(({count}) => count).find(count => count !== undefined);
 	}

@@ -5,33 +5,33 @@ import {warnRateLimited} from '../../core/warn-rate-limited.js';
 
 export const SESSION_HEADER = 'mcp-session-id';
 
-/** What an id may be, so that it cannot be anything else in a header or a log. */
+/** Visible ASCII only, so that an id cannot break out of a header or a log line. */
 const VALID_ID = /^[\x21-\x7e]{1,1024}$/;
 
 export type SessionIdOptions = {
 	readonly upstream: string;
 	readonly log: Log;
-	/** Where the id is known, and to be known, beyond here. */
+	/** Shares the id with the rest of the gateway. */
 	readonly control?: {session: string | undefined} | undefined;
 };
 
-/** A request, as far as it tells which session its response is about. */
+/** The part of a request that identifies the session of its response. */
 type SessionRequest = {
 	readonly session: string | undefined;
-	/** The number of handshakes at that time. */
+	/** The number of handshakes when the request was sent. */
 	readonly handshake: number;
 	readonly headers: Headers | undefined;
 	readonly isInitialize: boolean;
 };
 
-/** The id that an upstream gave to its session, in whichever response. */
+/** The session id of an upstream. Any of its responses may set it. */
 export class SessionId {
 	readonly #options: SessionIdOptions;
 	#last:
-		| {readonly given: Headers | undefined; readonly session: string | undefined; readonly headers: Headers}
+		| {readonly base: Headers | undefined; readonly session: string | undefined; readonly headers: Headers}
 		| undefined;
 	current: string | undefined;
-	/** The number of handshakes so far. A response to an earlier request is about another session. */
+	/** The number of handshakes so far. A response to an earlier request belongs to another session. */
 	handshakes = 0;
 
 	constructor(options: SessionIdOptions) {
@@ -39,29 +39,29 @@ export class SessionId {
 		this.current = options.control?.session;
 	}
 
-	/** A handshake begins, and with it another session. */
+	/** Drops the id at the start of a handshake. */
 	reset(): void {
 		this.current = undefined;
 		this.handshakes++;
 	}
 
-	/** The headers with the present id, and no other one. They are the same object each time. */
+	/** The headers with this session id only. Returns the same object while the arguments are unchanged. */
 	headersWith(base: Headers | undefined, session: string | undefined): Headers {
-		if (this.#last && this.#last.given === base && this.#last.session === session) return this.#last.headers;
+		if (this.#last && this.#last.base === base && this.#last.session === session) return this.#last.headers;
 		const {[SESSION_HEADER]: _other, ...rest} = base ?? {};
 		const headers = session === undefined ? rest : {...rest, [SESSION_HEADER]: session};
-		this.#last = {given: base, session, headers};
+		this.#last = {base, session, headers};
 		return headers;
 	}
 
-	/** The headers of the last request, with the present id. */
+	/** The headers of the last request, with the current id. */
 	latestHeaders(): Headers {
-		return this.headersWith(this.#last?.given, this.current);
+		return this.headersWith(this.#last?.base, this.current);
 	}
 
 	/**
-	 * Stores an id that came with a response to this request, unless that was sent in an earlier session. Without a handshake
-	 * there are no sessions.
+	 * Stores the id of a response to this request, unless the request was sent in an earlier session. Stateless
+	 * requests have no session.
 	 */
 	storeFromResponse(
 		session: string,
@@ -72,7 +72,7 @@ export class SessionId {
 		return this.store(session, isInitialize);
 	}
 
-	/** Stores an id. An invalid one is an error in a handshake; later, the id from before stays in use. */
+	/** Stores an id. An invalid id fails a handshake; later it is ignored. */
 	store(session: string, isHandshake: boolean): BridgeError | undefined {
 		const {upstream, log, control} = this.#options;
 		if (VALID_ID.test(session)) {
@@ -81,14 +81,8 @@ export class SessionId {
 			return;
 		}
 		const what = `${upstream} sent an invalid session id`;
-		const sentence = isHandshake ? `${what}.` : `${what}; the present one stays in use.`;
-		warnRateLimited(
-			log,
-			'session.id.refused',
-			sentence,
-			{server: upstream, length: session.length},
-			upstream,
-		);
+		const message = isHandshake ? `${what}.` : `${what}; the current id stays in use.`;
+		warnRateLimited(log, 'session.id.refused', message, {server: upstream, length: session.length}, upstream);
 		if (!isHandshake) return;
 		return new BridgeError(
 			'ERR_UPSTREAM_INVALID',

@@ -4,20 +4,20 @@ import type {Log} from '../../core/log.js';
 import {redactStart} from '../../core/redact.js';
 import {RateLimiter} from '../../util/rate-limiter.js';
 
-/** How much of something that is no message is shown in the log. */
+/** Characters of an invalid message that are logged. */
 const EXCERPT = 200;
-/** Bytes that are decoded for it: redaction makes a text shorter. */
+/** Bytes that are decoded for the excerpt. More than its length, because redaction shortens a text. */
 const MAX_DECODED = 16 * 1024;
-/** How often it is, in a stretch of time: two bytes of a peer must not cost hundreds of the log, for ever. */
+/** Rate limit on entries: a log entry is much longer than the two bytes that can cause it. */
 const [MAX_ENTRIES, WINDOW_MS] = [100, 10_000];
 
-/** Tells people of what is no message: where it came from, what is wrong, how it begins; and of a flood, how much there was. */
+/** Logs invalid messages with their sender, flaw and start. In a flood, only counts them. */
 export class StrayOutputLog {
 	readonly #log: Log;
 	readonly #rate: RateLimiter | undefined;
 	#suppressed = 0;
 
-	/** Where `isEach`, all of them are told of, since nothing else is left of them. */
+	/** With `isUnlimited`, logs every message, because the log is its only trace. */
 	constructor(log: Log, isUnlimited: boolean) {
 		this.#log = log;
 		this.#rate = isUnlimited ? undefined : new RateLimiter(MAX_ENTRIES, WINDOW_MS, () => performance.now());
@@ -31,7 +31,7 @@ export class StrayOutputLog {
 		const start = redactStart(bytes.toString('utf8', 0, MAX_DECODED), EXCERPT);
 		const more = this.#suppressed > 0 ? {leftOut: this.#suppressed} : {};
 		this.#suppressed = 0;
-		this.#log.warn(event, `${origin.name} sent something that is ${flaw}; it was not passed on.`, {
+		this.#log.warn(event, `${origin.name} sent an invalid message (${flaw}); it was not forwarded.`, {
 			side: origin.name,
 			start,
 			...more,

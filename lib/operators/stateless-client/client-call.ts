@@ -11,7 +11,7 @@ import {ExactNumbers} from '../../wire/exact-numbers.js';
 import {canonicalId, unquotedId} from '../../wire/id.js';
 import {memberText} from '../../wire/member.js';
 
-/** A question of a server that belongs to a call. */
+/** A server request that waits for its response within a call. */
 type ParkedServerRequest = {
 	readonly id: string;
 	readonly key: string | undefined;
@@ -19,33 +19,34 @@ type ParkedServerRequest = {
 	readonly request: Envelope;
 };
 
-/** A request of a modern client that a handshake server has been asked. */
+/** A request of a stateless client that is pending at a handshake upstream. */
 export type StatelessCall = PendingCall & {
-	/** Its id, as the client waits for the answer: another one after each round of input. */
+	/** The id of the client's latest retry. */
 	id: string;
 	readonly upstreamId: string;
 	readonly method: string;
-	/** Those capabilities of the client that a server may use within the call. The others may be long, and are not kept. */
+	/** The client capabilities for server requests. Others are not stored, because they may be long. */
 	readonly capabilities: readonly string[];
 	readonly logLevel: string | undefined;
-	/** The token of its progress as the client knows it, which changes with the id, and as the server does. */
+	/** The progress token of the client's latest retry. */
 	token: string | undefined;
+	/** The progress token that the upstream uses. */
 	readonly upstreamToken: string | undefined;
-	/** Whether the client is away, to answer what the server asked. */
+	/** Whether the call waits for a retry with input. */
 	isParked: boolean;
-	/** Whether the client has given it up. It may be answered all the same, but carries no questions any more. */
+	/** Whether the client has cancelled the call. A late response is forwarded, but server requests are not. */
 	isAbandoned: boolean;
-	/** Whether it is over for the server, and has to be made anew when the client is back. */
+	/** Whether the upstream has finished the call with an error, so that the retry is a new call. */
 	readonly isFinished: boolean;
-	/** The answer, if it came while the call was parked. */
+	/** The response, if it arrived while the call was parked. */
 	response: Envelope | undefined;
-	/** What the server asks, by the name that the client is told. */
+	/** Pending server requests, by their key in `inputRequests`. */
 	readonly serverRequests: Map<string, ParkedServerRequest>;
 };
 
-/** Requests whose answers may ask for input. */
+/** Methods whose results may require input. */
 const resumableMethods: readonly unknown[] = ['tools/call', 'prompts/get', 'resources/read'];
-/** What a server may ask, with the capability that the client has to have for it. */
+/** The server requests, with the client capability that each needs. */
 export const serverRequestCapabilities = new Map([
 	['roots/list', 'roots'],
 	['sampling/createMessage', 'sampling'],
@@ -76,29 +77,27 @@ export function createCall({head, body, bytes}: Envelope, isFinished = false): S
 	};
 }
 
-/** The token that a request wants its progress under, as text. */
+/** The progress token of a request, as JSON text. */
 export const callProgressToken = (request: Buffer): string | undefined =>
 	memberText(request, 'params', '_meta', 'progressToken');
 
-/** The name for a question: its id, unless another has it that only looks the same. */
+/** The `inputRequests` key of a server request: the unquoted id, or the raw id if that key is in use. */
 const inputNameFor = (id: string, {serverRequests}: StatelessCall): string =>
 	serverRequests.has(unquotedId(id)) ? id : unquotedId(id);
 
-/** Lets a server request wait for the client within a call. */
 export function addServerRequest(call: StatelessCall, request: Envelope, id: string, method: string): void {
 	call.serverRequests.set(inputNameFor(id, call), {id, key: request.head.key, method, request});
 }
 
-/** What a client is to give before its call can go on. */
+/** The input that a client must provide for its call. */
 export type RequiredInput = {
 	readonly requests: JsonObject;
-	/** What had to be left out of them, by its place in the result. */
+	/** Values that the stateless schema cannot carry, by JSON pointer into the result. */
 	readonly removed: ReadonlyMap<string, unknown>;
-	/** Keeps numbers as they were written. */
+	/** Preserves the notation of numbers. */
 	readonly exact: ExactNumbers;
 };
 
-/** What the server asks within a call, as the client is told. */
 export function requiredInputOf({serverRequests}: StatelessCall): RequiredInput {
 	const exact = new ExactNumbers();
 	const removed = new Map<string, unknown>();
@@ -111,7 +110,7 @@ export function requiredInputOf({serverRequests}: StatelessCall): RequiredInput 
 	return {requests: Object.fromEntries(requests), removed, exact};
 }
 
-/** The params of a question, with `metadata` as the modern schema has it. Which that is, the plain values tell. */
+/** The params of a server request without `metadata` values that the stateless schema does not allow. */
 function withFittedMetadata(
 	params: JsonObject,
 	{metadata}: JsonObject,
@@ -124,7 +123,7 @@ function withFittedMetadata(
 	return fitted === original ? params : {...without(params, 'metadata'), ...fitted};
 }
 
-/** The answer that a call needs input. The call goes on under its id all the while, so that it is not the last. */
+/** The response that a call needs input. It is not final, because the call stays pending upstream. */
 export function inputRequiredResponse(
 	{id}: StatelessCall,
 	{requests, removed, exact}: RequiredInput,
@@ -137,27 +136,28 @@ export function inputRequiredResponse(
 	return Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"result":${json}}`);
 }
 
-/** How many bytes are kept for a call while its client is away. */
+/** Bytes that a parked call retains. */
 export function callSize({serverRequests, response}: StatelessCall): number {
 	let bytes = response?.size ?? 0;
 	for (const {request} of serverRequests.values()) bytes += request.size;
 	return bytes;
 }
 
-/** Ends a call that its client will not come back to: its server requests get an error. Returns whether it was pending. */
+/** Fails the server requests of an evicted call. Returns whether the call was still pending upstream. */
 export function abandonCall(call: StatelessCall, {toUpstream}: StageOutputs): boolean {
-	// The id of a call that has its response may be that of another one by now.
+	// The id of a call with a response may be reused by another call.
 	const isPending = call.response === undefined && !call.isFinished;
-	const unanswered = [...call.serverRequests.values()];
+	const pendingRequests = [...call.serverRequests.values()];
 	call.isAbandoned = true;
 	call.response = undefined;
 	call.serverRequests.clear();
-	const error = {code: -32603, message: 'The client did not come back with an answer.'};
-	for (const {id, request} of unanswered) toUpstream(Envelope.response(id, 'error', error, request.origin));
+	const error = {code: -32603, message: 'The client did not retry the call with the requested input.'};
+	for (const {id, request} of pendingRequests)
+		toUpstream(Envelope.response(id, 'error', error, request.origin));
 	return isPending;
 }
 
-/** Where an error sends the client before it may ask again, as questions; nothing, if it does not say. */
+/** The URL elicitations of an error as required input; undefined if there are none. */
 export function urlElicitationsOf({data}: JsonObject): RequiredInput | undefined {
 	const elicitations = listOf(objectOf(data).elicitations).filter(isObject);
 	if (elicitations.length === 0) return;
@@ -168,7 +168,7 @@ export function urlElicitationsOf({data}: JsonObject): RequiredInput | undefined
 	return {requests: Object.fromEntries(requests), removed: new Map(), exact: new ExactNumbers()};
 }
 
-/** The server no longer wants to know. */
+/** Removes a server request that the upstream has cancelled. */
 export function cancelServerRequest(calls: Iterable<StatelessCall>, cancellation: Envelope): undefined {
 	const requestId = cancelledRequestId(cancellation);
 	if (requestId === undefined) return;
@@ -177,7 +177,7 @@ export function cancelServerRequest(calls: Iterable<StatelessCall>, cancellation
 		for (const [name, {key}] of serverRequests) if (key === cancelled) serverRequests.delete(name);
 }
 
-/** The last call that can carry a question: what asks is not told, and the last is the likeliest. */
+/** The latest call that can carry a server request. The actual call is unknown; the latest is most likely. */
 export const latestCallWith = (
 	capability: string,
 	calls: Iterable<StatelessCall>,
@@ -187,12 +187,11 @@ export const latestCallWith = (
 			!isAbandoned && resumableMethods.includes(method) && capabilities.includes(capability),
 	);
 
-/** Progress under the token that the client has now; nothing while the client is away. */
+/** Progress with the token of the client's latest retry; undefined while the call is parked. */
 export function toClientProgress(calls: Iterable<StatelessCall>, envelope: Envelope): Envelope | undefined {
 	const upstreamToken = memberText(envelope.bytes, 'params', 'progressToken');
-	const call = [...calls].find(
-		({upstreamToken: toldToken}) => toldToken !== undefined && toldToken === upstreamToken,
-	);
+	const call =
+		upstreamToken === undefined ? undefined : [...calls].find(each => each.upstreamToken === upstreamToken);
 	if (!call) return envelope;
 	const {token, isParked} = call;
 	if (isParked || token === undefined) return;

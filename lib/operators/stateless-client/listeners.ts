@@ -9,22 +9,22 @@ import {BoundedStringMap} from '../../util/bounded-string-map.js';
 import {type JsonObject, listOf, objectOf} from '../../util/json.js';
 import {ExactNumbers} from '../../wire/exact-numbers.js';
 
-/** Streams of notifications that a client may hold open at a time; the oldest is forgotten for the next. */
+/** Open streams of one client. The oldest is evicted for the next. */
 const MAX_STREAMS = 1000;
-/** Resources that one of them may be about. */
+/** Resources per stream. */
 const MAX_URIS = 1000;
-/** Resources of all of them, and the characters of their URIs. */
+/** Resources of all streams, and the characters of their URIs. */
 const [MAX_ALL_URIS, MAX_CHARACTERS] = [10_000, 2 ** 20];
 /** Characters of the ids and URIs of pending subscriptions. */
 const MAX_PENDING_CHARACTERS = 4 * 2 ** 20;
-/** Bytes of a notification that is copied for each stream. Of a longer one, only the members that the protocol defines are. */
+/** Bytes of a notification that is copied to each stream. Longer ones are reduced to standard members. */
 const MAX_COPIED = 64 * 2 ** 10;
-/** Stands for the name of a stream in a text that is written once for all. Peers never see it. */
+/** Placeholder for the stream id in the shared text of a notification. Never sent. */
 const ID_PLACEHOLDER = JSON.stringify(randomUUID());
-/** How long a server may take to subscribe before the stream is opened without what it has not answered. */
+/** After this time, a stream opens without the subscriptions that are still pending. */
 const SUBSCRIBE_TIMEOUT_MS = 10_000;
 
-/** What a client can listen to, with the notification and the capability that it comes from. */
+/** The filters of a stream, each with its notification and the capability that it needs. */
 const listNotifications = [
 	{member: 'toolsListChanged', method: 'notifications/tools/list_changed', capability: 'tools'},
 	{member: 'promptsListChanged', method: 'notifications/prompts/list_changed', capability: 'prompts'},
@@ -33,14 +33,14 @@ const listNotifications = [
 const UPDATED = 'notifications/resources/updated';
 
 type NotificationStream = {
-	/** The id of the request that opened it, as text, and as the client wrote it. */
+	/** The id of the request that opened the stream. */
 	readonly id: string;
+	/** The same id as the client sent it, in JSON. */
 	readonly streamId: string;
 	readonly origin: MessageOrigin;
-	/** What it hears of. */
 	readonly methods: readonly string[];
 	readonly uris: Set<string>;
-	/** Resources whose subscription is not answered yet. */
+	/** Resources with a pending resources/subscribe. */
 	readonly pendingUris: Set<string>;
 	isOpen: boolean;
 	timer: NodeJS.Timeout | undefined;
@@ -48,15 +48,15 @@ type NotificationStream = {
 
 type SendReply = (member: 'result' | 'error', value: JsonObject) => undefined;
 
-/** The streams of notifications that a modern client has opened, served from what a handshake server sends to all. */
+/** The notification streams of a stateless client, fed from the notifications of a handshake upstream. */
 export class NotificationStreams {
 	readonly #negotiation: Negotiation;
 	readonly #pending: PendingRequests;
 	readonly #out: StageOutputs;
 	readonly #streams = new BoundedMap<string, NotificationStream>(MAX_STREAMS);
-	/** Requests to subscribe that are under way, by their keys; those to unsubscribe are nobody's. */
+	/** Pending requests to subscribe or unsubscribe, by key. Those to unsubscribe have no stream. */
 	readonly #subscribing = new BoundedStringMap<{
-		readonly listener?: NotificationStream;
+		readonly stream?: NotificationStream;
 		readonly uri: string;
 	}>(MAX_ALL_URIS, MAX_PENDING_CHARACTERS, ({uri}) => uri.length);
 
@@ -66,7 +66,7 @@ export class NotificationStreams {
 		this.#out = out;
 	}
 
-	/** Opens a stream with what the server really offers of what is wanted. */
+	/** Opens a stream with the requested notifications that the upstream offers. */
 	open({head: {id = '', key = ''}, origin, body}: Envelope, reply: SendReply): undefined {
 		const requested = objectOf(objectOf(body.params).notifications);
 		const capabilities = objectOf(this.#negotiation.initializeResult?.capabilities);
@@ -97,7 +97,7 @@ export class NotificationStreams {
 		else stream.timer = setTimeout(() => this.#acknowledge(stream), SUBSCRIBE_TIMEOUT_MS).unref();
 	}
 
-	/** The limit that a stream with these resources would exceed. */
+	/** The limit that a stream with these resources would exceed, for the error message. */
 	#limitFor(uris: ReadonlySet<string>): string | undefined {
 		if (uris.size > MAX_URIS) return `${MAX_URIS} resources in a stream`;
 		if (uris.size === 0) return;
@@ -113,15 +113,15 @@ export class NotificationStreams {
 
 	#request(method: string, uri: string, origin: MessageOrigin, stream?: NotificationStream): void {
 		const id = this.#negotiation.nextRequestId();
-		this.#subscribing.set(JSON.stringify(id), stream ? {listener: stream, uri} : {uri});
+		this.#subscribing.set(JSON.stringify(id), stream ? {stream, uri} : {uri});
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method, params: {uri}}, origin));
 	}
 
-	/** Whether an answer is one to a subscription. */
+	/** Returns whether a response belongs to a subscription request. */
 	handleResponse({head}: Envelope, key: string): boolean {
 		const subscription = this.#subscribing.take(key);
 		if (!subscription) return false;
-		const {listener: stream, uri} = subscription;
+		const {stream, uri} = subscription;
 		if (head.hasError) stream?.uris.delete(uri);
 		stream?.pendingUris.delete(uri);
 		if (stream?.pendingUris.size === 0) this.#acknowledge(stream);
@@ -151,7 +151,7 @@ export class NotificationStreams {
 		return method === UPDATED || listNotifications.some(list => list.method === method);
 	}
 
-	/** Tells each stream that wants to know. */
+	/** Sends a notification on each stream that is subscribed to it. */
 	forward(envelope: Envelope, method: string): undefined {
 		const uri = method === UPDATED ? String(objectOf(envelope.body.params).uri) : '';
 		const isSubscribed = ({methods, uris, isOpen}: NotificationStream): boolean =>
@@ -162,7 +162,7 @@ export class NotificationStreams {
 		for (const streamId of streamIds) this.#out.toClient(envelope.withText(`${before}${streamId}${after}`));
 	}
 
-	/** Whether the request with this id was a stream, which is closed then. */
+	/** Closes the stream with this id. Returns whether there was one. */
 	close(id: string): boolean {
 		const stream = this.#streams.take(id);
 		if (!stream) return false;
@@ -178,7 +178,7 @@ export class NotificationStreams {
 	}
 }
 
-/** A notification as text, before and after the name of the stream that it is sent in. */
+/** The text of a notification before and after the stream id. */
 function aroundStreamId({body, size}: Envelope, method: string): readonly [before: string, after: string] {
 	const params = objectOf(body.params);
 	const isLong = size > MAX_COPIED;

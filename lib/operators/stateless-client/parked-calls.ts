@@ -3,12 +3,12 @@ import {bufferLimit, type EvictableBuffer} from '../../core/buffer-limit.js';
 
 const MAX_PARKED = 1000;
 const MAX_BYTES = 64 * 2 ** 20;
-/** Server requests that wait in one call. */
+/** Pending server requests per call. */
 const MAX_REQUESTS = 100;
-/** How long a person may take to answer. */
+/** Time for a person to provide the input. */
 const TTL_MS = 10 * 60_000;
 
-/** What a client hears that comes back with a word under which nothing waits. */
+/** The error for a retry whose call is unknown, evicted or expired. */
 export const unknownRequestState = {
 	code: -32602,
 	message: 'Invalid params: requestState is unknown, or too old',
@@ -17,25 +17,25 @@ export const unknownRequestState = {
 const randomState = (): string => `bridge.v1.${randomBytes(18).toString('base64url')}`;
 
 type ParkedCallsOptions<Call> = {
-	/** How many bytes are kept for a call: what was asked in it, and what it was answered. */
+	/** The bytes that a call retains: its server requests and its response. */
 	readonly sizeOf: (call: Call) => number;
-	/** Told of a call that is given up for others. */
+	/** Called for each evicted call. */
 	readonly onEvicted?: (call: Call) => void;
 	readonly maxBytes?: number;
-	/** Makes the word for a call; without it, one that means nothing. Nobody may be able to guess it. */
+	/** Creates the requestState of a call, which must not be guessable. Default: random. */
 	readonly newState?: (() => string) | undefined;
 	readonly now?: () => number;
 };
 
 /**
- * Calls whose client has been sent away for input, under words that nobody can guess. When there are too many of them,
- * or too much, the oldest is forgotten for the next; the last one always stays.
+ * Calls that wait for a retry with input, by unguessable requestState. Over a limit, the oldest calls are
+ * evicted. The newest call always stays.
  */
 export class ParkedCalls<Call> implements EvictableBuffer {
 	readonly #options: ParkedCallsOptions<Call>;
 	readonly #now: () => number;
 	readonly #calls = new Map<string, {readonly call: Call; readonly until: number}>();
-	/** Bytes at the last count. */
+	/** Bytes at the last count, to report the increase to `bufferLimit`. */
 	#countedBytes = 0;
 
 	constructor(options: ParkedCallsOptions<Call>) {
@@ -51,7 +51,7 @@ export class ParkedCalls<Call> implements EvictableBuffer {
 		return bytes;
 	}
 
-	/** The word to come back with. */
+	/** Parks a call, and returns its requestState. */
 	add(call: Call): string {
 		const {newState = randomState} = this.#options;
 		const state = newState();
@@ -60,7 +60,7 @@ export class ParkedCalls<Call> implements EvictableBuffer {
 		return state;
 	}
 
-	/** The call that waits under a word, once. */
+	/** Removes and returns the call of a requestState; undefined if it has expired. */
 	take(state: string): Call | undefined {
 		const parked = this.#calls.get(state);
 		this.#calls.delete(state);
@@ -69,8 +69,8 @@ export class ParkedCalls<Call> implements EvictableBuffer {
 	}
 
 	/**
-	 * Whether a call may keep one more server request of this size, beside those that wait in it. Evicting other calls
-	 * frees nothing of a call that grows, so the sender of such a request gets an error instead. The first one always may.
+	 * Whether a call with this many server requests may store one more of this size. Evicting other calls does
+	 * not shrink this one. The first request is always allowed.
 	 */
 	hasCapacity(call: Call, requests: number, bytes: number): boolean {
 		const {sizeOf, maxBytes = MAX_BYTES} = this.#options;
@@ -78,7 +78,7 @@ export class ParkedCalls<Call> implements EvictableBuffer {
 		return requests < MAX_REQUESTS && sizeOf(call) + bytes <= maxBytes;
 	}
 
-	/** Forgets what is too much. To be called when a call has become larger while it was parked. */
+	/** Evicts calls over the limits. Must be called when a parked call has grown. */
 	trim(): undefined {
 		const {sizeOf, maxBytes = MAX_BYTES} = this.#options;
 		let bytes = this.bufferedBytes;

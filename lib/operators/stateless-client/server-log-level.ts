@@ -5,14 +5,14 @@ import {requestMetaOf} from '../../protocol/v2026-07-28.js';
 import {BoundedMap} from '../../util/bounded-map.js';
 import {type JsonObject, objectOf} from '../../util/json.js';
 
-/** Changes of the level that may be under way at a time; the answer to one that is forgotten goes to nobody. */
+/** Pending logging/setLevel requests. The oldest is evicted for the next. */
 const MAX_PENDING = 1000;
 
-/** The one level of a handshake server's log messages, for a client that says with each request which it wants. */
+/** Sets the log level of a handshake upstream from the level in each request of a stateless client. */
 export class ServerLogLevel {
 	readonly #negotiation: Negotiation;
 	readonly #out: StageOutputs;
-	/** Keys of the requests whose answers are for nobody. */
+	/** Keys of requests whose responses are dropped. */
 	readonly #pending = new BoundedMap<string, true>(MAX_PENDING);
 	#level: string | undefined;
 
@@ -21,7 +21,7 @@ export class ServerLogLevel {
 		this.#out = out;
 	}
 
-	/** Sets the server to what a request wants, where that is something else. */
+	/** Sets the level of this request, if it differs from the current one. */
 	request(params: JsonObject): void {
 		const {logLevel: level} = requestMetaOf(params);
 		const hasLogging = 'logging' in objectOf(this.#negotiation.initializeResult?.capabilities);
@@ -32,7 +32,7 @@ export class ServerLogLevel {
 		this.#out.toUpstream(Envelope.of({jsonrpc: '2.0', id, method: 'logging/setLevel', params: {level}}));
 	}
 
-	/** Whether an answer is one to that. */
+	/** Returns whether a response belongs to logging/setLevel. */
 	handleResponse(key: string): boolean {
 		return this.#pending.take(key) === true;
 	}

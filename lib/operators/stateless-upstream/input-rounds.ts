@@ -9,43 +9,43 @@ import {ExactNumbers} from '../../wire/exact-numbers.js';
 import {unquotedId} from '../../wire/id.js';
 import {serverRequestCapabilities} from '../stateless-client/client-call.js';
 
-/** A request of a handshake client that a modern server has been asked. */
+/** A request of a handshake client that is pending at a stateless upstream. */
 export type HandshakeCall = PendingCall & {
-	/** As the client sent it, and not parsed, which takes many times the memory; undefined when it is cancelled. */
+	/** The unparsed request, because parsed JSON takes far more memory; undefined for a cancelled call. */
 	readonly line: Buffer | undefined;
 	readonly origin: MessageOrigin;
-	/** The tool that it calls, if it calls one. */
+	/** The name of the tool, for tools/call. */
 	readonly tool: string | undefined;
-	/** Its id as the client wrote it. */
+	/** The id as the client sent it. */
 	readonly id: string;
-	/** Its id as the server knows it: another one in each round of input. */
+	/** The id upstream, which differs in each round. */
 	readonly upstreamId: string;
 	readonly method: string;
 	readonly round: number;
 };
 
-/** Sends a call once more, with these params. */
+/** Sends a call again with these params. */
 export type RetryCall = (call: HandshakeCall, params: JsonObject, exact: ExactNumbers) => void;
 
-/** As often as a server may say that it needs more. */
+/** Rounds of input per call. */
 const MAX_ROUNDS = 10;
-/** Inputs that a server may request in one round. */
+/** Inputs per round. */
 const MAX_INPUTS = 100;
-/** Questions to the client that may be open at a time; the oldest is forgotten for the next. */
+/** Pending requests to the client. The oldest is evicted for the next. */
 const MAX_PENDING_INPUTS = 65_536;
 
-/** A call on hold while its client is asked. */
+/** A call that waits for the input of its client. */
 type InputRound = {
 	readonly call: HandshakeCall;
 	readonly state: unknown;
-	/** Names of what is asked, by the keys of the requests to the client. */
+	/** Input names and methods, by the key of the request to the client. */
 	readonly pending: Map<string, {readonly name: string; readonly method: string}>;
 	readonly responses: Map<string, unknown>;
-	/** Keeps the numbers of the request and of all answers. */
+	/** Preserves the notation of numbers in the request and in all responses. */
 	readonly exact: ExactNumbers;
 };
 
-/** Asks a handshake client for what a modern server needs, and the server again when all is there. */
+/** Requests the input for a stateless upstream from a handshake client, and retries the call with it. */
 export class InputRounds {
 	readonly #negotiation: Negotiation;
 	readonly #out: StageOutputs;
@@ -58,14 +58,14 @@ export class InputRounds {
 		this.#retry = retry;
 	}
 
-	/** The server needs input: all questions are put at once. */
+	/** Starts a round: sends all input requests to the client at once. */
 	begin(call: HandshakeCall, response: Envelope): void {
 		if (call.line === undefined) {
-			this.#fail(call, 'The server needs input for a request that was cancelled.');
+			this.#fail(call, 'The server requested input for a request that was cancelled.');
 			return;
 		}
 		if (call.round >= MAX_ROUNDS) {
-			this.#fail(call, `The server asked for input more than ${MAX_ROUNDS} times.`);
+			this.#fail(call, `The server requested input more than ${MAX_ROUNDS} times.`);
 			return;
 		}
 		const exact = new ExactNumbers();
@@ -87,7 +87,7 @@ export class InputRounds {
 			([, request]) => !serverRequestCapabilities.has(String(objectOf(request).method)),
 		);
 		if (unsupported) {
-			this.#fail(call, `The server asked for input that nobody knows how to give: ${unsupported[0]}.`);
+			this.#fail(call, `The server requested input of an unsupported kind: ${unsupported[0]}.`);
 			return;
 		}
 		const serverRequests = requests.map(([name, request]) => {
@@ -103,12 +103,12 @@ export class InputRounds {
 		});
 		for (const key of round.pending.keys()) this.#rounds.set(key, round);
 		if (serverRequests.length === 0) this.#retryCall(round);
-		// One that cannot be put ends the round, and the others are not put then.
+		// A request that fails at once ends the round, so that the rest is not sent.
 		for (const [at, key] of [...round.pending.keys()].entries())
 			if (this.#rounds.has(key)) this.#out.toClient(Envelope.fromText(serverRequests[at] ?? '', call.origin));
 	}
 
-	/** The client has answered one. */
+	/** Stores the client's response to an input request, and retries the call after the last one. */
 	handleResponse(envelope: Envelope): void {
 		const {key = '', hasError} = envelope.head;
 		const round = this.#rounds.take(key);
@@ -136,7 +136,7 @@ export class InputRounds {
 		this.#retry({...call, upstreamId, upstreamKey: upstreamId, round}, nextParams, exact);
 	}
 
-	/** One question without an answer is enough to end the call. */
+	/** Fails the call because the client rejected one input request. */
 	#failRound(round: InputRound, method: string, {code, message}: JsonObject): void {
 		this.#cancelInputs(round);
 		const isUnable = code === -32601 || code === -32602;
@@ -146,7 +146,7 @@ export class InputRounds {
 		this.#fail(round.call, `The ${round.call.method === 'tools/call' ? 'tool' : 'server'} ${reason}`);
 	}
 
-	/** A model reads what is wrong with a tool; elsewhere there is nothing but the error. */
+	/** Fails a call: a tool call with a result that the model can read, others with an error. */
 	#fail({id, method, origin}: HandshakeCall, text: string): void {
 		const result = {isError: true, content: [{type: 'text', text}]};
 		const response =
@@ -156,7 +156,7 @@ export class InputRounds {
 		this.#out.toClient(response);
 	}
 
-	/** Whether a call that the client gives up is on hold here: it is over then, for the server has nothing to stop. */
+	/** Ends the round of a cancelled call. Returns whether there was one: then nothing is pending upstream. */
 	cancel(key: string): boolean {
 		for (const round of this.#rounds.values())
 			if (round.call.key === key) {

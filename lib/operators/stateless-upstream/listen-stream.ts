@@ -4,38 +4,39 @@ import type {Negotiation} from '../../protocol/negotiation.js';
 import {SUBSCRIPTION_ID} from '../../protocol/v2026-07-28.js';
 import {type JsonObject, listOf, objectOf} from '../../util/json.js';
 
-/** Requests that wait for the subscription to one resource. */
+/** Pending requests per resource. */
 const MAX_PENDING_REPLIES = 100;
-/** Resources that a client may be subscribed to at a time. */
+/** Subscribed resources of a client. */
 const MAX_URIS = 10_000;
-/** Characters of all their URIs, which are sent again with each subscription. */
+/** Characters of all subscribed URIs. Limited, because each new subscription sends all of them again. */
 const MAX_URI_CHARACTERS = 2 ** 20;
-/** How often a stream that the server has ended is opened anew. */
+/** Reopenings of a stream that the upstream has closed. */
 const MAX_REOPENS = 10;
 
 type SendReply = (member: 'result' | 'error', value: JsonObject) => undefined;
 
-/** A request for notifications, with the resources that it names. */
+/** A `subscriptions/listen` request, with its resources. */
 type ListenRequest = {readonly key: string; readonly uris: ReadonlySet<string>};
 
 /**
- * The one stream of notifications that a modern server sends for a handshake client. It is opened anew when it is to
- * carry something else: one request at a time, so that many changes in a row cost two.
+ * The notification stream of a stateless upstream for a handshake client. A change of the subscriptions opens
+ * a new stream. Only one opening is pending at a time, so that a burst of changes opens two streams.
  */
 export class ListenStream {
 	readonly #negotiation: Negotiation;
 	readonly #out: StageOutputs;
 	readonly #withMeta: (params: JsonObject) => JsonObject;
-	/** What the client is subscribed to, or wants to be. */
+	/** Subscribed resources, including pending ones. */
 	readonly #uris = new Set<string>();
 	#characters = 0;
-	/** Whom to answer when the server has taken note of a resource. */
+	/** Replies to pending subscribe requests, by URI. */
 	readonly #pendingReplies = new Map<string, SendReply[]>();
 	#listChanges: JsonObject = {};
-	/** The request that is acknowledged, and the one that is not yet. */
+	/** The acknowledged request. */
 	#current: ListenRequest | undefined;
+	/** The request that is not acknowledged yet. */
 	#next: ListenRequest | undefined;
-	/** Whether there is more to carry than the one that is not acknowledged says. */
+	/** Whether the subscriptions have changed since the pending request. */
 	#isStale = false;
 	#reopened = 0;
 
@@ -45,7 +46,6 @@ export class ListenStream {
 		this.#withMeta = withMeta;
 	}
 
-	/** What the server has to tell of. */
 	setCapabilities({tools, prompts, resources}: JsonObject): void {
 		const capabilities = {
 			toolsListChanged: tools,
@@ -63,7 +63,7 @@ export class ListenStream {
 		if (!this.#current && !this.#next) this.open();
 	}
 
-	/** Opens the stream with all that is wanted by now. The one before it is closed when this one stands. */
+	/** Opens a stream with all current subscriptions. The previous one is closed on its acknowledgment. */
 	open(origin?: MessageOrigin): void {
 		if (this.#next) {
 			this.#isStale = true;
@@ -111,7 +111,7 @@ export class ListenStream {
 
 	unsubscribe(uri: string, origin: MessageOrigin, reply: SendReply): undefined {
 		if (this.#removeUri(uri)) this.open(origin);
-		// No later stream has this URI, so that its acknowledgement would not settle them.
+		// No later acknowledgment contains this URI, so its pending requests are settled here.
 		const replies = this.#pendingReplies.get(uri) ?? [];
 		this.#pendingReplies.delete(uri);
 		const message = 'Invalid params: unsubscribed before the server responded';
@@ -119,7 +119,7 @@ export class ListenStream {
 		return reply('result', {});
 	}
 
-	/** The server tells what it will tell of. */
+	/** Handles the acknowledgment of the pending stream. */
 	acknowledged({_meta, notifications}: JsonObject): void {
 		const key = JSON.stringify(objectOf(_meta)[SUBSCRIPTION_ID]);
 		const next = this.#next;
@@ -134,7 +134,10 @@ export class ListenStream {
 		}
 	}
 
-	/** Whether something is the end of a stream, which is opened anew then, unless it never stood. */
+	/**
+	 * Handles the end of a stream, and reopens an acknowledged one. Returns whether the key belongs to a
+	 * stream.
+	 */
 	handleEnd(key: string | undefined): boolean {
 		if (key !== undefined && key === this.#current?.key) {
 			this.#current = undefined;
@@ -148,13 +151,13 @@ export class ListenStream {
 		return true;
 	}
 
-	/** Answers those who asked for what a request named. */
+	/** Replies to the pending subscribe requests of a stream. */
 	#replyToSubscribers({uris}: ListenRequest, granted: ReadonlySet<unknown>): void {
 		for (const uri of uris) {
 			if (!granted.has(uri)) this.#removeUri(uri);
 			const replies = this.#pendingReplies.get(uri) ?? [];
 			this.#pendingReplies.delete(uri);
-			const message = `Invalid params: the server has no updates of ${uri}`;
+			const message = `Invalid params: the server offers no updates of ${uri}`;
 			for (const reply of replies)
 				if (granted.has(uri)) reply('result', {});
 				else reply('error', {code: -32602, message});

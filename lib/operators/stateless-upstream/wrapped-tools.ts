@@ -3,10 +3,10 @@ import {needsWrapper} from '../../protocol/stateless-output.js';
 import {BoundedStringMap} from '../../util/bounded-string-map.js';
 import {type JsonObject, listOf, objectOf} from '../../util/json.js';
 
-/** Tools that are remembered, and the characters of their names. */
+/** Stored tools, and the characters of their names. */
 const [MAX_TOOLS, MAX_CHARACTERS] = [65_536, 8 * 2 ** 20];
 
-/** The tools of a stateless server whose output is wrapped for clients of the handshake era. */
+/** The tools of a stateless upstream whose output is wrapped for handshake clients. */
 export class WrappedTools {
 	readonly #names = new BoundedStringMap<true>(MAX_TOOLS, MAX_CHARACTERS);
 
@@ -14,7 +14,7 @@ export class WrappedTools {
 		return name !== undefined && this.#names.has(name);
 	}
 
-	/** Takes note of the tools in a result of `tools/list`. */
+	/** Updates the set from a `tools/list` result. */
 	update({tools}: JsonObject): void {
 		for (const tool of listOf(tools).map(objectOf)) {
 			const name = storableToolName(tool.name);
@@ -25,6 +25,6 @@ export class WrappedTools {
 	}
 }
 
-/** The name of a tool, if it is short enough to be kept. */
+/** The name of a tool; undefined if it is too long to be stored. */
 export const storableToolName = (name: unknown): string | undefined =>
 	typeof name === 'string' && name.length <= MAX_IDENTIFIER_LENGTH ? name : undefined;

@@ -2,53 +2,53 @@ import test from 'ava';
 import {objectOf} from '../../../lib/util/json.js';
 import {lastOf} from '../../helpers/version-stages.js';
 import {
-	ask,
-	asked,
-	modernClientPair,
-	modernServerPair,
-	needs,
-	news,
-	question,
+	inputRequired,
+	requiredInput,
 	retry,
+	sendRequest,
+	serverRequest,
+	statelessClientPair,
+	statelessUpstreamPair,
+	takeReceived,
 	textResult,
 } from '../stateless-support.js';
 
-/* Calls that a client gives up, in ways that are legal and rare. */
+/* Rare but valid ways to cancel a call. */
 
-test('what still comes of a call that was given up comes in the words of the client', t => {
-	const pair = modernClientPair();
-	ask(pair, 1);
+test('translates the late response to a cancelled call to the version of the client', t => {
+	const pair = statelessClientPair();
+	sendRequest(pair, 1);
 	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	pair.upstream.send({id: 1, result: textResult('late')});
 	t.true(pair.client.received.every(({result}) => objectOf(result).resultType === 'complete'));
 });
 
-test('what still comes of a call that was given up after a retry comes under the id that it had last', t => {
-	const pair = modernClientPair();
-	ask(pair, 1);
-	pair.upstream.send(question('s'));
-	retry(pair, 2, asked(pair).state, {s: {action: 'cancel'}});
+test('sends the late response to a cancelled retry with the id of the retry', t => {
+	const pair = statelessClientPair();
+	sendRequest(pair, 1);
+	pair.upstream.send(serverRequest('s'));
+	retry(pair, 2, requiredInput(pair).state, {s: {action: 'cancel'}});
 	pair.client.send({method: 'notifications/cancelled', params: {requestId: 2}});
-	news(pair.client);
+	takeReceived(pair.client);
 	pair.upstream.send({id: 1, result: textResult('late')});
-	t.like(news(pair.client), [{id: 2, result: {resultType: 'complete'}}]);
+	t.like(takeReceived(pair.client), [{id: 2, result: {resultType: 'complete'}}]);
 });
 
-test('a modern client may spell the id that it gives up in another way', t => {
-	const pair = modernClientPair();
-	ask(pair, 'A');
-	pair.upstream.send(question('s'));
-	retry(pair, 'B', asked(pair).state, {s: {action: 'cancel'}});
+test('finds the call of a stateless client by another notation of its id', t => {
+	const pair = statelessClientPair();
+	sendRequest(pair, 'A');
+	pair.upstream.send(serverRequest('s'));
+	retry(pair, 'B', requiredInput(pair).state, {s: {action: 'cancel'}});
 	pair.client.sendText(
 		String.raw`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\u0042"}}`,
 	);
 	t.like(lastOf(pair.upstream), {method: 'notifications/cancelled', params: {requestId: 'A'}});
 });
 
-test('a handshake client may spell the id that it gives up in another way', t => {
-	const pair = modernServerPair({clientCapabilities: {elicitation: {}}});
+test('finds the call of a handshake client by another notation of its id', t => {
+	const pair = statelessUpstreamPair({clientCapabilities: {elicitation: {}}});
 	pair.client.send({id: 'A', method: 'tools/call', params: {name: 'x'}});
-	pair.upstream.send(needs('A', undefined, 's'));
+	pair.upstream.send(inputRequired('A', undefined, 's'));
 	const {id} = lastOf(pair.upstream);
 	pair.client.sendText(
 		String.raw`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\u0041"}}`,
@@ -56,14 +56,14 @@ test('a handshake client may spell the id that it gives up in another way', t =>
 	t.like(lastOf(pair.upstream), {method: 'notifications/cancelled', params: {requestId: id}});
 });
 
-test('a cancellation without an id, and one of nothing known, do no harm', t => {
-	for (const pair of [modernClientPair(), modernServerPair()]) {
+test('tolerates cancellations without an id or of an unknown request', t => {
+	for (const pair of [statelessClientPair(), statelessUpstreamPair()]) {
 		pair.client.send({method: 'notifications/cancelled'});
 		pair.client.send({method: 'notifications/cancelled', params: {requestId: 99}});
 		pair.upstream.send({method: 'notifications/cancelled'});
-		t.true(news(pair.upstream).every(({id}) => id === undefined));
+		t.true(takeReceived(pair.upstream).every(({id}) => id === undefined));
 		t.deepEqual(
-			news(pair.client).filter(({id}) => id !== undefined),
+			takeReceived(pair.client).filter(({id}) => id !== undefined),
 			[],
 		);
 		pair.client.send({id: 1, method: 'ping'});
@@ -71,30 +71,30 @@ test('a cancellation without an id, and one of nothing known, do no harm', t => 
 	}
 });
 
-test('of calls that hold too much while their clients are away the oldest ends, for the server too', async t => {
-	const pair = modernClientPair();
+test('evicts the oldest parked call over the limit, and fails its server requests', async t => {
+	const pair = statelessClientPair();
 	const large = {message: 'x'.repeat(40 * 2 ** 20)};
-	ask(pair, 1);
-	pair.upstream.send(question('first', 'elicitation/create', large));
-	const {state} = asked(pair);
-	ask(pair, 2);
-	pair.upstream.send(question('second', 'elicitation/create', large));
+	sendRequest(pair, 1);
+	pair.upstream.send(serverRequest('first', 'elicitation/create', large));
+	const {state} = requiredInput(pair);
+	sendRequest(pair, 2);
+	pair.upstream.send(serverRequest('second', 'elicitation/create', large));
 	t.like(lastOf(pair.upstream), {id: 'first', error: {code: -32_603}});
 	retry(pair, 3, state, {first: {action: 'decline'}});
 	t.like(lastOf(pair.client), {id: 3, error: {code: -32_602}});
 	t.true((await pair.entries()).some(({event}) => event === 'client.call.forgotten'));
 });
 
-test('the late response after a round of input comes under the id that the client cancelled', t => {
-	const pair = modernServerPair({clientCapabilities: {elicitation: {}}});
+test('sends the late response after a round of input with the id that the client cancelled', t => {
+	const pair = statelessUpstreamPair({clientCapabilities: {elicitation: {}}});
 	pair.client.send({id: 'A', method: 'tools/call', params: {name: 'x'}});
-	pair.upstream.send(needs('A', undefined, 's'));
+	pair.upstream.send(inputRequired('A', undefined, 's'));
 	const {id} = lastOf(pair.upstream);
 	pair.client.send({
 		method: 'notifications/cancelled',
-		params: {requestId: 'A', reason: 'no answer within 1 s'},
+		params: {requestId: 'A', reason: 'no response within 1 s'},
 	});
 	t.like(lastOf(pair.upstream), {method: 'notifications/cancelled', params: {requestId: id}});
 	pair.upstream.send({id, result: {resultType: 'complete', ...textResult('late')}});
-	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 'A', result: textResult('late')}]);
+	t.deepEqual(takeReceived(pair.client), [{jsonrpc: '2.0', id: 'A', result: textResult('late')}]);
 });

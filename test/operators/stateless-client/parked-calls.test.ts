@@ -2,7 +2,7 @@ import test from 'ava';
 import {bufferLimit, DEFAULT_BUFFER_BYTES} from '../../../lib/core/buffer-limit.js';
 import {ParkedCalls} from '../../../lib/operators/stateless-client/parked-calls.js';
 
-test('a call is there under its word, once', t => {
+test('returns a call by its requestState once', t => {
 	const parked = new ParkedCalls<string>({sizeOf: call => call.length});
 	const [a, b] = [parked.add('a'), parked.add('b')];
 	t.not(a, b);
@@ -11,14 +11,14 @@ test('a call is there under its word, once', t => {
 	t.is(parked.take(a), undefined);
 });
 
-test('a word cannot be guessed from another', t => {
+test('creates unique random requestStates', t => {
 	const parked = new ParkedCalls<number>({sizeOf: () => 1});
-	const words = Array.from({length: 100}, (_, at) => parked.add(at));
-	t.is(new Set(words).size, 100);
-	t.true(words.every(word => /^bridge\.v1\.[\w-]{24}$/.test(word)));
+	const states = Array.from({length: 100}, (_, at) => parked.add(at));
+	t.is(new Set(states).size, 100);
+	t.true(states.every(state => /^bridge\.v1\.[\w-]{24}$/.test(state)));
 });
 
-test('a call is there for ten minutes, and not longer', t => {
+test('expires a call after ten minutes', t => {
 	const clock = {ms: 0};
 	const parked = new ParkedCalls<string>({sizeOf: call => call.length, now: () => clock.ms});
 	const [a, b] = [parked.add('a'), parked.add('b')];
@@ -28,40 +28,40 @@ test('a call is there for ten minutes, and not longer', t => {
 	t.is(parked.take(b), undefined);
 });
 
-test('of more than a thousand the oldest is forgotten', t => {
+test('evicts the oldest of more than 1000 calls', t => {
 	const parked = new ParkedCalls<number>({sizeOf: () => 1});
-	const words = Array.from({length: 1001}, (_, at) => parked.add(at));
-	t.is(parked.take(words[0] ?? ''), undefined);
-	t.is(parked.take(words[1] ?? ''), 1);
-	t.is(parked.take(words[1000] ?? ''), 1000);
+	const states = Array.from({length: 1001}, (_, at) => parked.add(at));
+	t.is(parked.take(states[0] ?? ''), undefined);
+	t.is(parked.take(states[1] ?? ''), 1);
+	t.is(parked.take(states[1000] ?? ''), 1000);
 });
 
-test('of more bytes than may be the oldest are forgotten, and told of', t => {
-	const forgotten: string[] = [];
+test('evicts and reports the oldest calls over the byte limit', t => {
+	const evicted: string[] = [];
 	const parked = new ParkedCalls<string>({
 		sizeOf: call => call.length,
 		maxBytes: 10,
-		onEvicted: call => forgotten.push(call),
+		onEvicted: call => evicted.push(call),
 	});
-	const words = ['aaaa', 'bbbb', 'cc'].map(call => parked.add(call));
-	t.deepEqual(forgotten, []);
+	const states = ['aaaa', 'bbbb', 'cc'].map(call => parked.add(call));
+	t.deepEqual(evicted, []);
 	parked.add('dddddd');
-	t.deepEqual(forgotten, ['aaaa', 'bbbb']);
-	t.is(parked.take(words[1] ?? ''), undefined);
-	t.is(parked.take(words[2] ?? ''), 'cc');
+	t.deepEqual(evicted, ['aaaa', 'bbbb']);
+	t.is(parked.take(states[1] ?? ''), undefined);
+	t.is(parked.take(states[2] ?? ''), 'cc');
 });
 
-test('a call that becomes too large while it is parked pushes out older ones, and stays itself', t => {
+test('evicts older calls when a parked call grows too large', t => {
 	const parked = new ParkedCalls<{size: number}>({sizeOf: ({size}) => size, maxBytes: 10});
 	const [first, second] = [parked.add({size: 4}), {size: 4}];
-	const word = parked.add(second);
+	const state = parked.add(second);
 	second.size = 100;
 	parked.trim();
 	t.is(parked.take(first), undefined);
-	t.is(parked.take(word), second);
+	t.is(parked.take(state), second);
 });
 
-test('a call has room for 100 server requests, and for no more bytes than are parked at all [SEC-D5]', t => {
+test('limits a call to 100 server requests and the total byte limit [SEC-D5]', t => {
 	const parked = new ParkedCalls<string>({sizeOf: call => call.length, maxBytes: 10});
 	t.true(parked.hasCapacity('', 99, 10));
 	t.false(parked.hasCapacity('', 100, 0));
@@ -70,18 +70,18 @@ test('a call has room for 100 server requests, and for no more bytes than are pa
 	t.true(parked.hasCapacity('', 0, 1000));
 });
 
-test('evicts all calls, and reports each [SEC-D5]', t => {
-	const forgotten: string[] = [];
+test('evicts all calls and reports each [SEC-D5]', t => {
+	const evicted: string[] = [];
 	const parked = new ParkedCalls<string>({
 		sizeOf: call => call.length,
-		onEvicted: call => forgotten.push(call),
+		onEvicted: call => evicted.push(call),
 	});
-	const words = ['a', 'bb'].map(call => parked.add(call));
+	const states = ['a', 'bb'].map(call => parked.add(call));
 	t.is(parked.bufferedBytes, 3);
 	parked.evict();
-	t.deepEqual(forgotten, ['a', 'bb']);
+	t.deepEqual(evicted, ['a', 'bb']);
 	t.is(parked.bufferedBytes, 0);
-	for (const word of words) t.is(parked.take(word), undefined);
+	for (const state of states) t.is(parked.take(state), undefined);
 });
 
 test('counts calls that are parked after an eviction [SEC-D5]', async t => {

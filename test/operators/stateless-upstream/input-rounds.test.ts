@@ -1,29 +1,29 @@
 import test from 'ava';
 import {objectOf} from '../../../lib/util/json.js';
 import {lastOf, type Pair} from '../../helpers/version-stages.js';
-import {modernServerPair, needs, news, textResult} from '../stateless-support.js';
+import {inputRequired, statelessUpstreamPair, takeReceived, textResult} from '../stateless-support.js';
 
 const elicit = {method: 'elicitation/create', params: {message: 'Who?', requestedSchema: {}}};
 const sample = {method: 'sampling/createMessage', params: {messages: [], maxTokens: 1}};
 
-/** A handshake client has called a tool of a modern server, or something else. */
-function called(method = 'tools/call', id: unknown = 1): Pair {
-	const pair = modernServerPair({
+/** Connects a handshake client with a pending request at a stateless upstream. */
+function startCall(method = 'tools/call', id: unknown = 1): Pair {
+	const pair = statelessUpstreamPair({
 		clientCapabilities: {elicitation: {}, sampling: {tools: {}}, roots: {}},
 	});
 	pair.client.send({id, method, params: {name: 'x', arguments: {a: 1}}});
-	news(pair.upstream);
+	takeReceived(pair.upstream);
 	return pair;
 }
 
-/** The server's answer to the last that it was asked. */
+/** Completes the last request upstream. */
 const finish = ({upstream}: Pair): void =>
 	upstream.send({id: lastOf(upstream).id, result: {resultType: 'complete', ...textResult('done')}});
 
-test('what the server needs is asked of the client at once, and the call made again with all answers', t => {
-	const pair = called();
-	pair.upstream.send(needs(1, {who: elicit, what: sample, where: {method: 'roots/list'}}, 'state'));
-	const [who, what, where] = news(pair.client);
+test('requests all inputs from the client at once, and retries the call with all responses', t => {
+	const pair = startCall();
+	pair.upstream.send(inputRequired(1, {who: elicit, what: sample, where: {method: 'roots/list'}}, 'state'));
+	const [who, what, where] = takeReceived(pair.client);
 	t.like([who, what, where], [elicit, sample, {method: 'roots/list'}]);
 	pair.client.send({id: where?.id, result: {roots: []}});
 	pair.client.send({id: who?.id, result: {action: 'decline', _meta: {x: 1}}});
@@ -42,45 +42,45 @@ test('what the server needs is asked of the client at once, and the call made ag
 	t.deepEqual(objectOf(objectOf(lastOf(pair.upstream).params).inputResponses).who, {action: 'decline'});
 	t.not(lastOf(pair.upstream).id, 1);
 	finish(pair);
-	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 1, result: textResult('done')}]);
+	t.deepEqual(takeReceived(pair.client), [{jsonrpc: '2.0', id: 1, result: textResult('done')}]);
 });
 
-test('a server that only wants its state back gets it without a question', t => {
-	const pair = called();
-	pair.upstream.send(needs(1, undefined, 'state'));
+test('retries immediately if the upstream requires only its requestState', t => {
+	const pair = startCall();
+	pair.upstream.send(inputRequired(1, undefined, 'state'));
 	t.deepEqual(pair.client.received, []);
 	const {params} = lastOf(pair.upstream);
 	t.is(objectOf(params).requestState, 'state');
 	t.false('inputResponses' in objectOf(params));
 });
 
-test('a server that gives no state gets none, also not that of the round before', t => {
-	const pair = called();
-	pair.upstream.send(needs(1, undefined, 'state'));
-	pair.upstream.send(needs(lastOf(pair.upstream).id, {who: elicit}));
+test('does not send the requestState of an earlier round', t => {
+	const pair = startCall();
+	pair.upstream.send(inputRequired(1, undefined, 'state'));
+	pair.upstream.send(inputRequired(lastOf(pair.upstream).id, {who: elicit}));
 	pair.client.send({id: lastOf(pair.client).id, result: {action: 'cancel'}});
 	t.false('requestState' in objectOf(lastOf(pair.upstream).params));
 	t.deepEqual(objectOf(lastOf(pair.upstream).params).inputResponses, {who: {action: 'cancel'}});
 });
 
-for (const [code, words] of [
+for (const [code, reason] of [
 	[-32601, 'cannot give: sampling/createMessage (protocol 2025-11-25)'],
 	[-32602, 'cannot give: sampling/createMessage (protocol 2025-11-25)'],
-	[-1, 'did not give: sampling/createMessage (nobody there)'],
+	[-1, 'did not give: sampling/createMessage (user absent)'],
 ] as const)
-	test(`one question answered with ${code} ends the call, and takes the others back`, t => {
-		const pair = called();
-		pair.upstream.send(needs(1, {who: elicit, what: sample}));
-		const [who, what] = news(pair.client);
-		news(pair.upstream);
-		pair.client.send({id: what?.id, error: {code, message: 'nobody there'}});
-		t.like(news(pair.client), [
+	test(`fails the call and cancels the other inputs after an error ${code} for one input`, t => {
+		const pair = startCall();
+		pair.upstream.send(inputRequired(1, {who: elicit, what: sample}));
+		const [who, what] = takeReceived(pair.client);
+		takeReceived(pair.upstream);
+		pair.client.send({id: what?.id, error: {code, message: 'user absent'}});
+		t.like(takeReceived(pair.client), [
 			{method: 'notifications/cancelled', params: {requestId: who?.id}},
 			{
 				id: 1,
 				result: {
 					isError: true,
-					content: [{type: 'text', text: `The tool needs input that this client ${words}.`}],
+					content: [{type: 'text', text: `The tool needs input that this client ${reason}.`}],
 				},
 			},
 		]);
@@ -89,9 +89,9 @@ for (const [code, words] of [
 	});
 
 for (const method of ['prompts/get', 'resources/read'])
-	test(`${method} without the input that it needs is an error`, t => {
-		const pair = called(method);
-		pair.upstream.send(needs(1, {who: elicit}));
+	test(`fails ${method} with an error if the input is missing`, t => {
+		const pair = startCall(method);
+		pair.upstream.send(inputRequired(1, {who: elicit}));
 		pair.client.send({id: lastOf(pair.client).id, error: {code: -32601, message: 'no'}});
 		t.like(lastOf(pair.client), {id: 1, error: {code: -32603}});
 		t.regex(
@@ -100,40 +100,40 @@ for (const method of ['prompts/get', 'resources/read'])
 		);
 	});
 
-test('a server that asks for input more than ten times is stopped', t => {
-	const pair = called();
-	pair.upstream.send(needs(1, undefined, 's'));
+test('fails a tool call with a result after more than ten rounds of input', t => {
+	const pair = startCall();
+	pair.upstream.send(inputRequired(1, undefined, 's'));
 	for (let round = 1; round < 10; round++)
-		pair.upstream.send(needs(lastOf(pair.upstream).id, undefined, 's'));
+		pair.upstream.send(inputRequired(lastOf(pair.upstream).id, undefined, 's'));
 	t.deepEqual(pair.client.received, []);
 	t.is(pair.upstream.received.length, 10);
-	pair.upstream.send(needs(lastOf(pair.upstream).id, undefined, 's'));
+	pair.upstream.send(inputRequired(lastOf(pair.upstream).id, undefined, 's'));
 	t.is(pair.upstream.received.length, 10);
-	t.like(news(pair.client), [{id: 1, result: {isError: true}}]);
+	t.like(takeReceived(pair.client), [{id: 1, result: {isError: true}}]);
 });
 
-test('prompts/get that asks for input more than ten times is an error', t => {
-	const pair = called('prompts/get');
-	pair.upstream.send(needs(1, undefined, 's'));
+test('fails prompts/get with an error after more than ten rounds of input', t => {
+	const pair = startCall('prompts/get');
+	pair.upstream.send(inputRequired(1, undefined, 's'));
 	for (let round = 0; round < 10; round++)
-		pair.upstream.send(needs(lastOf(pair.upstream).id, undefined, 's'));
-	t.like(news(pair.client), [{id: 1, error: {code: -32603}}]);
+		pair.upstream.send(inputRequired(lastOf(pair.upstream).id, undefined, 's'));
+	t.like(takeReceived(pair.client), [{id: 1, error: {code: -32603}}]);
 });
 
-test('a call given up while the client is asked takes the questions back, and the server hears nothing', t => {
-	const pair = called();
-	pair.upstream.send(needs(1, {who: elicit}));
-	const [who] = news(pair.client);
+test('cancels the input requests of a cancelled call, without a message to the upstream', t => {
+	const pair = startCall();
+	pair.upstream.send(inputRequired(1, {who: elicit}));
+	const [who] = takeReceived(pair.client);
 	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1}});
-	t.like(news(pair.client), [{method: 'notifications/cancelled', params: {requestId: who?.id}}]);
+	t.like(takeReceived(pair.client), [{method: 'notifications/cancelled', params: {requestId: who?.id}}]);
 	pair.client.send({id: who?.id, result: {action: 'cancel'}});
 	t.deepEqual(pair.upstream.received, []);
 	t.deepEqual(pair.client.received, []);
 });
 
-test('a call given up after a retry is given up under the id that the server knows', t => {
-	const pair = called();
-	pair.upstream.send(needs(1, undefined, 's'));
+test('cancels a retried call with its upstream id', t => {
+	const pair = startCall();
+	pair.upstream.send(inputRequired(1, undefined, 's'));
 	const {id} = lastOf(pair.upstream);
 	pair.client.send({method: 'notifications/cancelled', params: {requestId: 1, reason: 'r'}});
 	t.deepEqual(lastOf(pair.upstream), {
@@ -143,33 +143,33 @@ test('a call given up after a retry is given up under the id that the server kno
 	});
 });
 
-test('an answer to a question that nobody asked goes nowhere', t => {
-	const pair = called();
+test('drops a response to an unknown input request', t => {
+	const pair = startCall();
 	pair.client.send({id: 'other', result: {}});
 	t.deepEqual(pair.upstream.received, []);
 });
 
-test('elicitation by URL gets an id', t => {
-	const pair = called();
+test('adds an elicitationId to a URL elicitation', t => {
+	const pair = startCall();
 	pair.upstream.send(
-		needs(1, {who: {method: 'elicitation/create', params: {mode: 'url', url: 'https://a'}}}),
+		inputRequired(1, {who: {method: 'elicitation/create', params: {mode: 'url', url: 'https://a'}}}),
 	);
 	const {id, params} = lastOf(pair.client);
 	t.is(objectOf(params).elicitationId, id);
 });
 
-test('two calls with the ids 5 and "5" do not mix up their rounds', t => {
-	const pair = called('tools/call', 5);
+test('distinguishes the rounds of calls with the ids 5 and "5"', t => {
+	const pair = startCall('tools/call', 5);
 	pair.client.send({id: '5', method: 'tools/call', params: {name: 'y'}});
-	news(pair.upstream);
-	pair.upstream.send(needs(5, undefined, 's'));
-	pair.upstream.send(needs('5', undefined, 's'));
-	const [first, second] = news(pair.upstream);
+	takeReceived(pair.upstream);
+	pair.upstream.send(inputRequired(5, undefined, 's'));
+	pair.upstream.send(inputRequired('5', undefined, 's'));
+	const [first, second] = takeReceived(pair.upstream);
 	t.not(first?.id, second?.id);
 });
 
-test('an input called __proto__ is answered under its name', t => {
-	const pair = called();
+test('handles an input with the name __proto__', t => {
+	const pair = startCall();
 	const request = JSON.stringify(elicit);
 	pair.upstream.sendText(
 		`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"__proto__":${request}}}}`,
@@ -178,21 +178,21 @@ test('an input called __proto__ is answered under its name', t => {
 	t.true(pair.upstream.receivedTexts[0]?.includes('"__proto__":{"action":"cancel"}'));
 });
 
-test('an input request without a method ends the call, rather than to leave it without an answer', t => {
-	const pair = called();
-	pair.upstream.send(needs(1, {who: 5}));
-	t.like(news(pair.client), [{id: 1, result: {isError: true}}]);
+test('fails a call with an input request without a method', t => {
+	const pair = startCall();
+	pair.upstream.send(inputRequired(1, {who: 5}));
+	t.like(takeReceived(pair.client), [{id: 1, result: {isError: true}}]);
 });
 
-test('tools in a question, and what they gave back, are objects for handshake clients', t => {
-	const pair = called();
+test('wraps tool schemas and tool results in a sampling request', t => {
+	const pair = startCall();
 	const tools = [{name: 'a', inputSchema: {type: 'object'}, outputSchema: {type: 'array'}}];
 	const output = {type: 'tool_result', toolUseId: 'u', content: [], structuredContent: [1]};
 	const messages = [
 		{role: 'user', content: output},
 		{role: 'user', content: [output]},
 	];
-	pair.upstream.send(needs(1, {what: {...sample, params: {...sample.params, tools, messages}}}));
+	pair.upstream.send(inputRequired(1, {what: {...sample, params: {...sample.params, tools, messages}}}));
 	const wrapped = {...output, content: [{type: 'text', text: '[1]'}], structuredContent: {result: [1]}};
 	t.like(lastOf(pair.client).params, {
 		messages: [{content: wrapped}, {content: [wrapped]}],
@@ -200,9 +200,9 @@ test('tools in a question, and what they gave back, are objects for handshake cl
 	});
 });
 
-test('what another bridge had to take out of a question is put back', t => {
-	const pair = called();
-	const {id, result} = needs(1, {what: {...sample, params: {...sample.params, metadata: {b: 1}}}});
+test('restores metadata that another bridge has removed from an input request', t => {
+	const pair = startCall();
+	const {id, result} = inputRequired(1, {what: {...sample, params: {...sample.params, metadata: {b: 1}}}});
 	const originals = {'/inputRequests/what/params/metadata/a': null};
 	pair.upstream.send({id, result: {...result, _meta: {'io.bridge/original': originals}}});
 	t.deepEqual(objectOf(lastOf(pair.client).params).metadata, {b: 1, a: null});

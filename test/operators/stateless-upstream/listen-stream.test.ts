@@ -1,10 +1,10 @@
 import test from 'ava';
 import {objectOf} from '../../../lib/util/json.js';
 import {lastOf, type Pair} from '../../helpers/version-stages.js';
-import {modernServerPair, news, SUBSCRIPTION} from '../stateless-support.js';
+import {SUBSCRIPTION, statelessUpstreamPair, takeReceived} from '../stateless-support.js';
 
 const start = (listChanged: boolean): Pair => {
-	const pair = modernServerPair({
+	const pair = statelessUpstreamPair({
 		isInitialized: false,
 		serverCapabilities: {tools: {listChanged}, resources: {}},
 	});
@@ -15,16 +15,17 @@ const start = (listChanged: boolean): Pair => {
 const subscribe = ({client}: Pair, id: unknown, uri: string, method = 'resources/subscribe'): void =>
 	client.send({id, method, params: {uri}});
 
-/** The server takes note of a stream, and grants these. */
+/** Acknowledges a stream with these resources. */
 const acknowledge = ({upstream}: Pair, id: unknown, ...resourceSubscriptions: string[]): void =>
 	upstream.send({
 		method: 'notifications/subscriptions/acknowledged',
 		params: {_meta: {[SUBSCRIPTION]: id}, notifications: {resourceSubscriptions}},
 	});
 
-const wanted = (message: unknown): unknown => objectOf(objectOf(message).params).notifications;
+const requestedNotifications = (message: unknown): unknown =>
+	objectOf(objectOf(message).params).notifications;
 
-test('a handshake client that is ready listens to all lists that change', t => {
+test('opens a stream for all lists with listChanged after the handshake', t => {
 	const {upstream, client} = start(true);
 	t.like(lastOf(upstream), {
 		method: 'subscriptions/listen',
@@ -34,118 +35,118 @@ test('a handshake client that is ready listens to all lists that change', t => {
 	t.deepEqual(client.received, []);
 });
 
-test('a server that has nothing to tell of is not listened to', t => {
+test('does not open a stream to an upstream without notifications', t => {
 	t.deepEqual(start(false).upstream.received, []);
 });
 
-test('a subscription is answered when the stream stands that has it', t => {
+test('responds to a subscription after the acknowledgment of its stream', t => {
 	const pair = start(false);
 	subscribe(pair, 1, 'a:');
 	const {id} = lastOf(pair.upstream);
-	t.deepEqual(wanted(lastOf(pair.upstream)), {resourceSubscriptions: ['a:']});
+	t.deepEqual(requestedNotifications(lastOf(pair.upstream)), {resourceSubscriptions: ['a:']});
 	t.deepEqual(pair.client.received, []);
 	acknowledge(pair, id, 'a:');
-	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 1, result: {}}]);
+	t.deepEqual(takeReceived(pair.client), [{jsonrpc: '2.0', id: 1, result: {}}]);
 });
 
-test('another subscription opens the stream anew with all, and closes the old one when it stands', t => {
+test('opens a new stream for another subscription, and closes the old one after the acknowledgment', t => {
 	const pair = start(true);
 	const {id: first} = lastOf(pair.upstream);
 	acknowledge(pair, first);
-	news(pair.upstream);
+	takeReceived(pair.upstream);
 	subscribe(pair, 1, 'a:');
-	const [listen, ...others] = news(pair.upstream);
-	t.deepEqual(wanted(listen), {toolsListChanged: true, resourceSubscriptions: ['a:']});
+	const [listen, ...others] = takeReceived(pair.upstream);
+	t.deepEqual(requestedNotifications(listen), {toolsListChanged: true, resourceSubscriptions: ['a:']});
 	t.deepEqual(others, []);
 	acknowledge(pair, listen?.id, 'a:');
-	t.like(news(pair.upstream), [{method: 'notifications/cancelled', params: {requestId: first}}]);
+	t.like(takeReceived(pair.upstream), [{method: 'notifications/cancelled', params: {requestId: first}}]);
 });
 
-test('while a stream does not stand yet, no other is opened; then one is, with all that came meanwhile', t => {
+test('collects subscriptions while a stream is pending, and opens one stream for them', t => {
 	const pair = start(false);
 	subscribe(pair, 1, 'a:');
-	const [first] = news(pair.upstream);
+	const [first] = takeReceived(pair.upstream);
 	subscribe(pair, 2, 'b:');
 	subscribe(pair, 3, 'c:');
-	t.deepEqual(news(pair.upstream), []);
+	t.deepEqual(takeReceived(pair.upstream), []);
 	acknowledge(pair, first?.id, 'a:');
-	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 1, result: {}}]);
-	const [listen, ...others] = news(pair.upstream);
-	t.deepEqual(wanted(listen), {resourceSubscriptions: ['a:', 'b:', 'c:']});
+	t.deepEqual(takeReceived(pair.client), [{jsonrpc: '2.0', id: 1, result: {}}]);
+	const [listen, ...others] = takeReceived(pair.upstream);
+	t.deepEqual(requestedNotifications(listen), {resourceSubscriptions: ['a:', 'b:', 'c:']});
 	t.deepEqual(others, []);
 	acknowledge(pair, listen?.id, 'a:', 'b:', 'c:');
-	t.deepEqual(news(pair.client), [
+	t.deepEqual(takeReceived(pair.client), [
 		{jsonrpc: '2.0', id: 2, result: {}},
 		{jsonrpc: '2.0', id: 3, result: {}},
 	]);
-	t.like(news(pair.upstream), [{method: 'notifications/cancelled', params: {requestId: first?.id}}]);
+	t.like(takeReceived(pair.upstream), [{method: 'notifications/cancelled', params: {requestId: first?.id}}]);
 });
 
-test('a uri that is not granted is an error, and not asked for again', t => {
+test('fails a subscription that is not granted, and does not request it again', t => {
 	const pair = start(false);
 	subscribe(pair, 1, 'a:');
 	acknowledge(pair, lastOf(pair.upstream).id);
-	t.like(news(pair.client), [{id: 1, error: {code: -32602}}]);
+	t.like(takeReceived(pair.client), [{id: 1, error: {code: -32602}}]);
 	subscribe(pair, 2, 'b:');
-	t.deepEqual(wanted(lastOf(pair.upstream)), {resourceSubscriptions: ['b:']});
+	t.deepEqual(requestedNotifications(lastOf(pair.upstream)), {resourceSubscriptions: ['b:']});
 });
 
-test('a stream that is refused refuses the subscription that it was opened for', t => {
+test('fails the subscription when its stream is rejected', t => {
 	const pair = start(false);
 	subscribe(pair, 1, 'a:');
 	pair.upstream.send({id: lastOf(pair.upstream).id, error: {code: -32601, message: 'no'}});
-	t.like(news(pair.client), [{id: 1, error: {code: -32602}}]);
+	t.like(takeReceived(pair.client), [{id: 1, error: {code: -32602}}]);
 });
 
-test('an unsubscription opens the stream anew without it', t => {
+test('opens a new stream without an unsubscribed resource', t => {
 	const pair = start(true);
 	acknowledge(pair, lastOf(pair.upstream).id);
 	subscribe(pair, 1, 'a:');
 	acknowledge(pair, lastOf(pair.upstream).id, 'a:');
-	news(pair.client);
+	takeReceived(pair.client);
 	subscribe(pair, 2, 'a:', 'resources/unsubscribe');
-	t.deepEqual(wanted(lastOf(pair.upstream)), {toolsListChanged: true});
-	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 2, result: {}}]);
+	t.deepEqual(requestedNotifications(lastOf(pair.upstream)), {toolsListChanged: true});
+	t.deepEqual(takeReceived(pair.client), [{jsonrpc: '2.0', id: 2, result: {}}]);
 });
 
-test('an unsubscription of the last that was listened to closes the stream', t => {
+test('closes the stream after the last unsubscription', t => {
 	const pair = start(false);
 	subscribe(pair, 1, 'a:');
 	const {id} = lastOf(pair.upstream);
 	acknowledge(pair, id, 'a:');
-	news(pair.upstream);
+	takeReceived(pair.upstream);
 	subscribe(pair, 2, 'a:', 'resources/unsubscribe');
-	t.like(news(pair.upstream), [{method: 'notifications/cancelled', params: {requestId: id}}]);
+	t.like(takeReceived(pair.upstream), [{method: 'notifications/cancelled', params: {requestId: id}}]);
 });
 
-test('an unsubscription of what was never subscribed to is granted without a word to the server', t => {
+test('accepts an unsubscription of an unknown resource without a message to the upstream', t => {
 	const pair = start(true);
-	news(pair.upstream);
+	takeReceived(pair.upstream);
 	subscribe(pair, 1, 'a:', 'resources/unsubscribe');
-	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 1, result: {}}]);
+	t.deepEqual(takeReceived(pair.client), [{jsonrpc: '2.0', id: 1, result: {}}]);
 	t.deepEqual(pair.upstream.received, []);
 });
 
-test('an acknowledgment of a stream that nobody has opened is for nobody', t => {
+test('ignores the acknowledgment of an unknown stream', t => {
 	const pair = start(false);
 	subscribe(pair, 1, 'a:');
 	acknowledge(pair, 'other', 'a:');
 	t.deepEqual(pair.client.received, []);
 });
 
-test('a stream that the server ends is no answer to the client, and is opened anew with all that it had', async t => {
+test('reopens a stream that the upstream has closed, without a message to the client', async t => {
 	const pair = start(false);
 	subscribe(pair, 1, 'a:');
 	const {id} = lastOf(pair.upstream);
 	acknowledge(pair, id, 'a:');
-	news(pair.client);
+	takeReceived(pair.client);
 	pair.upstream.send({id, result: {resultType: 'complete'}});
 	t.deepEqual(pair.client.received, []);
 	t.true((await pair.entries()).some(({event}) => event === 'proxy.listen.ended'));
-	t.deepEqual(wanted(lastOf(pair.upstream)), {resourceSubscriptions: ['a:']});
+	t.deepEqual(requestedNotifications(lastOf(pair.upstream)), {resourceSubscriptions: ['a:']});
 });
 
-test('a notification reaches the client without the name of the stream', t => {
+test('removes the stream id from notifications to the client', t => {
 	const pair = start(true);
 	const _meta = {[SUBSCRIPTION]: lastOf(pair.upstream).id};
 	acknowledge(pair, lastOf(pair.upstream).id);
@@ -154,13 +155,13 @@ test('a notification reaches the client without the name of the stream', t => {
 		method: 'notifications/resources/updated',
 		params: {uri: 'a:', _meta: {..._meta, x: 1}},
 	});
-	t.deepEqual(news(pair.client), [
+	t.deepEqual(takeReceived(pair.client), [
 		{jsonrpc: '2.0', method: 'notifications/tools/list_changed'},
 		{jsonrpc: '2.0', method: 'notifications/resources/updated', params: {uri: 'a:', _meta: {x: 1}}},
 	]);
 });
 
-test('the end of the old stream refuses nothing that waits for the next', t => {
+test('does not fail pending subscriptions when the old stream ends', t => {
 	const pair = start(true);
 	const {id: first} = lastOf(pair.upstream);
 	acknowledge(pair, first);
@@ -168,15 +169,15 @@ test('the end of the old stream refuses nothing that waits for the next', t => {
 	const {id: second} = lastOf(pair.upstream);
 	pair.upstream.send({id: first, result: {resultType: 'complete'}});
 	acknowledge(pair, second, 'a:');
-	t.deepEqual(news(pair.client), [{jsonrpc: '2.0', id: 1, result: {}}]);
+	t.deepEqual(takeReceived(pair.client), [{jsonrpc: '2.0', id: 1, result: {}}]);
 });
 
-test('an unsubscription before the stream stands closes it when it does', t => {
+test('closes a stream on its acknowledgment if its resource was unsubscribed before', t => {
 	const pair = start(false);
 	subscribe(pair, 1, 'a:');
 	const {id} = lastOf(pair.upstream);
-	news(pair.upstream);
+	takeReceived(pair.upstream);
 	subscribe(pair, 2, 'a:', 'resources/unsubscribe');
 	acknowledge(pair, id, 'a:');
-	t.like(news(pair.upstream), [{method: 'notifications/cancelled', params: {requestId: id}}]);
+	t.like(takeReceived(pair.upstream), [{method: 'notifications/cancelled', params: {requestId: id}}]);
 });
