@@ -22,10 +22,7 @@ const [MAX_METHODS, MAX_CHARACTERS] = [65_536, 8 * 2 ** 20];
 const createMethodMap = (): BoundedStringMap<string> =>
 	new BoundedStringMap(MAX_METHODS, MAX_CHARACTERS, method => method.length);
 
-/**
- * Translates messages between the protocol versions of the two sides. Unchanged messages keep their exact
- * bytes.
- */
+/** Translates messages between the protocol versions of the two sides. Unchanged messages keep their bytes. */
 export function translateVersion(options: TranslateVersionOptions): Stage {
 	return stage(() => new VersionTranslator(options));
 }

@@ -27,9 +27,7 @@ export type ConnectOptions = {
 	readonly capabilities?: Json;
 };
 
-/**
- * Connects a client and an upstream through the cache. Both are initialized, and the first fetch is pending.
- */
+/** Connects an initialized client and upstream through the cache. The first fetch is pending. */
 export function connect(options: ConnectOptions = {}) {
 	const {client = '2025-11-25', server = '2025-11-25', capabilities = {tools: {}}} = options;
 	const pair = wrapped({cacheTools: options.cache ?? newCache().cache});

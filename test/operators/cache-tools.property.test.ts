@@ -9,10 +9,7 @@ type Json = {readonly [key: string]: unknown};
 /** An event, and the index of its conversation. */
 const event = fc.tuple(fc.constantFrom('change', 'respond', 'request', 'leave', 'join'), fc.nat(2));
 
-/**
- * An upstream with one tool, which differs after each change. Its late responses contain the tool at the
- * request.
- */
+/** An upstream whose tool differs after each change. A late response contains the tool at its request. */
 class LateUpstream {
 	readonly #time = {now: 0};
 	readonly #cache = newCache({now: () => this.#time.now}).cache;

@@ -134,10 +134,7 @@ export class ListenStream {
 		}
 	}
 
-	/**
-	 * Handles the end of a stream, and reopens an acknowledged one. Returns whether the key belongs to a
-	 * stream.
-	 */
+	/** Handles the end of a stream, and reopens an acknowledged one. Returns whether it was a stream. */
 	handleEnd(key: string | undefined): boolean {
 		if (key !== undefined && key === this.#current?.key) {
 			this.#current = undefined;
