@@ -64,7 +64,7 @@ export function serveStages(options: ServePipelineOptions): Stage[] {
 			auditLog,
 			sessions,
 			calls,
-			admissions: options.admissions,
+			sessionRouter: options.sessionRouter,
 			rejection: options.rejection,
 		}), // resolves the session of a call, and removes arguments that Codex would reject
 		runTurns({

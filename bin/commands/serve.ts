@@ -116,10 +116,10 @@ async function serve(
 		runner: app.runner,
 		calls: app.acceptedCalls,
 		auditLog: app.auditLog,
-		admissions: app.sessionRouter,
+		sessionRouter: app.sessionRouter,
 		tools: app.tools,
 		rejection: app.currentRejection,
-		mail: app.office,
+		mail: app.mailScheduler,
 		drained: () => ending,
 		onExit(error) {
 			// It ends when its input does, as it is meant to.
@@ -130,7 +130,7 @@ async function serve(
 		},
 	});
 	connect(client, stages, codex, error => logBug(log, error));
-	const recovered = app.office.start();
+	const recovered = app.mailScheduler.start();
 	void serveMetrics(config, app, log);
 	logStart(log, codex.kind, config.team);
 	const swept = sweepOrphans(log);
@@ -195,11 +195,11 @@ function openApp(config: ServeConfig, flags: Flags, log: Log, cwd: string): Prom
 }
 
 /** Tells a monitoring system of the mail, where that is wanted. A port that cannot be had keeps nobody from working. */
-async function serveMetrics({metricsPort}: ServeConfig, {office}: ServeApp, log: Log): Promise<void> {
+async function serveMetrics({metricsPort}: ServeConfig, {mailScheduler}: ServeApp, log: Log): Promise<void> {
 	if (metricsPort === undefined) return;
 	try {
 		const {serveMailMetrics} = await import('../../lib/serve/mail/metrics.js');
-		const url = await serveMailMetrics(office, metricsPort, log);
+		const url = await serveMailMetrics(mailScheduler, metricsPort, log);
 		log.info('metrics.listening', `Figures of the mail are at ${url}.`, {url});
 	} catch (error) {
 		log.warn('metrics.failed', error instanceof Error ? error.message : String(error));

@@ -34,18 +34,18 @@ type ServeAppOptions = {
 	readonly log: Log;
 	readonly cwd: string;
 	readonly timeoutMs: number;
-	/** The session to go on with: its id, or an empty text for the last one of the identity. */
+	/** Id of the session to resume. An empty string resumes the identity's most recent session. */
 	readonly resume: string | undefined;
-	/** The MCP server that a session's mail comes from. */
+	/** Builds the configuration of the MCP server that provides a session's mail tools. */
 	readonly mailServer?: (owner: MailServerSession) => JsonObject;
-	/** The MCP servers that sessions in a folder must not start. */
+	/** Configuration that disables MCP servers for sessions in a folder. */
 	readonly disabledServers?: (cwd: string) => Promise<JsonObject>;
 };
 
-/** All sessions are to end within this. */
+/** Time limit for ending all sessions at shutdown. */
 const END_SESSIONS_TIMEOUT_MS = 10_000;
 
-/** All that there is to many sessions through one Codex, put together. */
+/** The components of `bridge serve`: many sessions that share one Codex process. */
 export class ServeApp {
 	readonly sessions: CodexSessions;
 	readonly runner: TurnRunner;
@@ -54,7 +54,7 @@ export class ServeApp {
 	readonly sessionRouter: SessionRouter;
 	readonly tools: BridgeTools;
 	readonly mail: Mail;
-	readonly office: MailScheduler;
+	readonly mailScheduler: MailScheduler;
 	readonly #auditFile: AuditFile;
 	readonly #registry: SessionRegistry;
 	#codexState: CodexProcessState = {isAlive: false, backend: 'none'};
@@ -81,7 +81,7 @@ export class ServeApp {
 		});
 		const mailServer = options.mailServer && mailServerEntryFor(config, options.mailServer);
 		const {disabledServers} = options;
-		const preparation = new CallPreparer({
+		const callPreparer = new CallPreparer({
 			config,
 			summaries,
 			log,
@@ -91,14 +91,14 @@ export class ServeApp {
 		});
 		this.sessionRouter = new SessionRouter({
 			sessions: this.sessions,
-			preparation,
+			callPreparer,
 			...(resume === undefined ? {} : resolveResume(registry, config, resume, log)),
 			canChangeSettings: () => this.#codexState.backend === 'app-server',
 		});
 		const {sessions, runner, auditLog, sessionRouter} = this;
 		const mail = createMail(config);
 		this.mail = mail;
-		this.office = new MailScheduler({
+		this.mailScheduler = new MailScheduler({
 			sessions,
 			runner,
 			auditLog,
@@ -113,7 +113,7 @@ export class ServeApp {
 					sessions,
 					runner,
 					auditLog,
-					office: this.office,
+					mailScheduler: this.mailScheduler,
 					codexState: () => this.#codexState,
 				}),
 				...createMailTools({mail, auditLog, resolveCaller: sessionCallerResolver(sessions)}),
@@ -128,9 +128,9 @@ export class ServeApp {
 	static async open(options: ServeAppOptions): Promise<ServeApp> {
 		const {config, log, cwd} = options;
 		const {base, team, persistThreads: isPersistent, auditFsync} = config;
-		const {folder, repoRoot: root} = await locateSessionState(config, cwd);
-		if (root !== undefined && isPersistent)
-			await moveLegacySessions({from: stateFolder(base, team), to: folder, repoRoot: root, log});
+		const {folder, repoRoot} = await locateSessionState(config, cwd);
+		if (repoRoot !== undefined && isPersistent)
+			await moveLegacySessions({from: stateFolder(base, team), to: folder, repoRoot, log});
 		const registry = await SessionRegistry.open({folder, team, log, isPersistent});
 		const roster = new RosterRegistration({claude: config.claude, team, log});
 		await roster.sweep();
@@ -138,21 +138,20 @@ export class ServeApp {
 		return new ServeApp(options, registry, auditFile, roster);
 	}
 
-	/** Why no call is taken at present, if that is so. */
+	/** Returns the error for new calls after Codex has exited or shutdown has begun, otherwise undefined. */
 	readonly currentRejection = (): ToolError | undefined => {
 		const {exitError} = this.runner;
-		// The first caller that gets it has seen the stderr of Codex.
+		// Only the first caller receives the stderr of Codex.
 		if (exitError instanceof CodexExitedError) this.runner.exitError = exitError.withoutStderr;
 		if (exitError || this.#ending === undefined) return exitError;
-		return new ToolError('session_closed', 'bridge serve is about to end and takes no more calls.');
+		return new ToolError('session_closed', 'bridge serve is shutting down and accepts no more calls.');
 	};
 
-	/** This Codex runs. */
 	codexStarted(backend: string): void {
 		this.#codexState = {isAlive: true, backend};
 	}
 
-	/** Codex has ended. `stderr` is what it wrote shortly before. */
+	/** Ends all sessions with an error. `stderr` is the last output of Codex on stderr. */
 	codexExited(error: BridgeError, stderr: string): void {
 		const {exitCode, signal} = error.details;
 		const exitDetails = {
@@ -178,7 +177,7 @@ export class ServeApp {
 		if (hasPendingTurns) this.runner.exitError = exitError.withoutStderr;
 	}
 
-	/** Ends all sessions, each with a summary if there is time for that. `hurry` resolves when there is none. */
+	/** Ends all sessions. Each one saves a summary if that completes before `deadline` resolves. */
 	endSessions(deadline: Promise<unknown>): Promise<void> {
 		this.#ending ??= this.#endSessions(deadline);
 		return this.#ending;
@@ -195,28 +194,28 @@ export class ServeApp {
 		);
 	}
 
-	/** Nothing more will happen: all is written out. */
+	/** Waits for pending actions, then writes and closes all files. */
 	async close(): Promise<void> {
-		await this.office.close();
+		await this.mailScheduler.close();
 		await this.tools.settled();
 		await this.#registry.close();
 		await this.#auditFile.close();
 	}
 }
 
-/** Moves sessions that an earlier version has left. Without them, bridge serve goes on. */
+/** Moves sessions that an earlier version of bridge stored elsewhere. A failure is only logged. */
 async function moveLegacySessions(options: MoveSessionsOptions): Promise<void> {
 	try {
 		await moveSessions(options);
 	} catch (error) {
 		const {from, to, log} = options;
 		const reason = error instanceof Error ? error.message : String(error);
-		const sentence = `The sessions in ${from} that belong to this repository could not be moved to ${to}: ${reason} The next start tries again.`;
+		const sentence = `The sessions in ${from} that belong to this repository could not be moved to ${to}: ${reason} The next start retries this.`;
 		log.warn('registry.not_moved', sentence);
 	}
 }
 
-/** The session that is meant: by any of its names, or the last one of the identity. */
+/** Finds the session for --resume by codex id, thread id or identity. By default, the identity is used. */
 function resolveResume(
 	registry: SessionRegistry,
 	{identity}: ServeConfig,
@@ -226,10 +225,10 @@ function resolveResume(
 	const found = registry.find(ref === '' ? identity : ref);
 	if (found && found.status !== 'active') return {resume: found.codex_id};
 	const label = ref === '' ? `of ${identity}` : printable(shortened(ref));
-	const reason = found ? 'it is active in another bridge serve' : 'there is none';
-	const sentence = `The session ${label} that --resume names cannot be resumed: ${reason}.`;
+	const reason = found ? 'it is active in another bridge serve' : 'it does not exist';
+	const sentence = `--resume: the session ${label} cannot be resumed: ${reason}.`;
 	log.warn('resume.nothing', `${sentence} The first call starts a new one.`);
 	return {
-		notice: `${sentence} A new one was started instead; codex_threads lists those that can be resumed with codex and codex_id.`,
+		notice: `${sentence} A new session was started instead. codex_threads lists the sessions that codex can resume with a codex_id.`,
 	};
 }

@@ -162,7 +162,7 @@ for (const kind of codexKinds) {
 			t.true(missing.text.includes(join(at.repo, 'no/such.md')));
 			const both = await client.codex({agent_file: agentFile, prompt: 'x', identity: 'c'});
 			t.like(both.error, {code: -32007});
-			t.regex(both.text, /agent_file and prompt exclude each other/);
+			t.regex(both.text, /agent_file and prompt are mutually exclusive/);
 			t.like((await client.codex({identity: 'c'})).error, {code: -32007});
 			t.is(at.model.asked(), asked, 'none of these has reached Codex');
 			t.like(await client.status(), {active_thread_count: 2});

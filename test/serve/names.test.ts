@@ -12,7 +12,7 @@ for (const name of [
 	'0199a213-81c0-7800-8aa1-bbab2a035a53',
 	'x'.repeat(128),
 ])
-	test(`1.5 ${name.slice(0, 40)} is a name`, t => {
+	test(`accepts ${name.slice(0, 40)} as a name [1.5]`, t => {
 		t.is(checkName(name, 'team'), name);
 	});
 
@@ -37,38 +37,38 @@ for (const name of [
 	'x'.repeat(129),
 	'\u202eabc',
 ])
-	test(`1.5 H1 ${JSON.stringify(name).slice(0, 40)} is no name, and the error says why`, t => {
+	test(`rejects ${JSON.stringify(name).slice(0, 40)} as a name, with the reason [1.5] [H1]`, t => {
 		const error = t.throws(() => checkName(name, 'identity'), {instanceOf: BridgeError});
-		t.regex(error?.message ?? '', /cannot be the name of an identity: \w/);
+		t.regex(error?.message ?? '', /is not a valid identity: \w/);
 		t.false(isSafeName(name));
 	});
 
-test('what is a name stays in its folder and has no path in it, whatever it is made of [H1]', t => {
-	const wild = fc.oneof(fc.string({unit: 'binary'}), fc.stringMatching(/^[A-Za-z0-9._/\\-]{0,20}$/));
+test('every accepted name is a single path segment [H1]', t => {
+	const text = fc.oneof(fc.string({unit: 'binary'}), fc.stringMatching(/^[A-Za-z0-9._/\\-]{0,20}$/));
 	fc.assert(
-		fc.property(wild, text => {
-			if (!isSafeName(text)) return;
-			t.regex(text, /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/);
-			t.false(text.includes('..'));
-			t.is(new URL(`file:///root/${text}`).pathname, `/root/${text}`);
+		fc.property(text, name => {
+			if (!isSafeName(name)) return;
+			t.regex(name, /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/);
+			t.false(name.includes('..'));
+			t.is(new URL(`file:///root/${name}`).pathname, `/root/${name}`);
 		}),
 		{numRuns: 1000},
 	);
 });
 
-test('1.5 a new identity has no dot, since its inbox would have another name elsewhere', t => {
+test('rejects a new identity with a dot, which other programs replace in the name of its inbox [1.5]', t => {
 	t.is(checkIdentity('dev-1'), 'dev-1');
-	t.throws(() => checkIdentity('dev.1'), {message: /there is a dot in it/});
+	t.throws(() => checkIdentity('dev.1'), {message: /it contains a dot/});
 });
 
-test('agent and agent@team are addresses, with space around the parts; all else is refused [FR-4.2]', t => {
+test('parses agent and agent@team with spaces around the parts, and rejects other addresses [FR-4.2]', t => {
 	t.deepEqual(parseMailAddress('dev-1', 'red'), {agent: 'dev-1', team: 'red'});
 	t.deepEqual(parseMailAddress(' dev-1 @ blue ', 'red'), {agent: 'dev-1', team: 'blue'});
 	for (const text of ['', '@', 'a@', '@b', 'a@b@c', '../x@red', 'a@..'])
 		t.throws(() => parseMailAddress(text, 'red'), {instanceOf: BridgeError}, text);
 });
 
-test('every pair of names makes an address that reads back as them [FR-4.2]', t => {
+test('parses the address of every valid agent and team [FR-4.2]', t => {
 	const name = fc.stringMatching(/^[a-z0-9_][A-Za-z0-9_-]{0,20}$/).filter(isSafeName);
 	fc.assert(
 		fc.property(name, name, (agent, team) => {

@@ -4,7 +4,7 @@ import test from 'ava';
 import {sessionEntry} from '../../fixtures/sessions/entry.js';
 import {AuditFile} from '../../lib/serve/sessions/audit-file.js';
 import {SessionSummaries} from '../../lib/serve/sessions/session-summaries.js';
-import {listeningLog, onDisk, openRegistry} from '../serve/sessions/support.js';
+import {onDisk, openRegistry, recordingLog} from '../serve/sessions/support.js';
 import {smallDisk} from './tools.js';
 
 test.serial(
@@ -12,7 +12,7 @@ test.serial(
 	async t => {
 		const {folder: disk, remount} = smallDisk(t, '128k');
 		const folder = join(disk, 'red');
-		const {log, said} = listeningLog();
+		const {log, entries} = recordingLog();
 		const registry = await openRegistry(t, folder, {log});
 		await registry.put(sessionEntry({codex_id: 'codex:first'}));
 		writeFileSync(join(disk, 'ballast'), Buffer.alloc(90 * 1024));
@@ -35,7 +35,7 @@ test.serial(
 		t.is(onDisk(folder).sessions.length, 152);
 		t.is(registry.health().persist, 'ok');
 		t.deepEqual(
-			(await said()).map(({event}) => event),
+			(await entries()).map(({event}) => event),
 			['registry.unsaved', 'registry.saved'],
 		);
 		await registry.close();
@@ -54,8 +54,8 @@ test.serial(
 		const registry = await openRegistry(t, folder);
 		t.is(registry.entries().length, 1);
 		t.is(registry.health().persist, 'degraded');
-		t.deepEqual(await registry.reserve('dev-1', 'codex:a'), {isHeld: true});
-		t.like(await registry.reserve('dev-1', 'codex:b'), {isHeld: false, holder: {codexId: 'codex:a'}});
+		t.deepEqual(await registry.reserve('dev-1', 'codex:a'), {isReserved: true});
+		t.like(await registry.reserve('dev-1', 'codex:b'), {isReserved: false, owner: {codexId: 'codex:a'}});
 		await t.throwsAsync(registry.put(sessionEntry({codex_id: 'codex:2'})), {code: 'EROFS'});
 		t.is(registry.entries().length, 2);
 		remount('rw');
@@ -67,7 +67,7 @@ test.serial(
 
 test.serial('a full disk tears at most one line of the audit file, and what waited follows [G9]', async t => {
 	const {folder, remount} = smallDisk(t, '64k');
-	const {log, said} = listeningLog();
+	const {log, entries} = recordingLog();
 	const audit = await AuditFile.open({folder, log});
 	const prompt = 'x'.repeat(180);
 	for (let at = 0; at < 400; at++) audit.write({event: 'codex', correlationId: `${at}`, prompt});
@@ -88,7 +88,7 @@ test.serial('a full disk tears at most one line of the audit file, and what wait
 	);
 	t.true(lines.length - ids.length <= 2, `${lines.length} lines`);
 	t.deepEqual(
-		(await said()).map(({event}) => event),
+		(await entries()).map(({event}) => event),
 		['audit.unwritten', 'audit.written'],
 	);
 });

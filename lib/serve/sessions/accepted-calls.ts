@@ -1,10 +1,10 @@
 import type {TurnRequest} from './turn-run.js';
 
-/** A call of Codex's tools that was made ready for its turn. */
+/** A validated call of a Codex tool, ready to run as a turn. */
 export type AcceptedCall = Omit<
 	TurnRequest,
 	'turn' | 'tool' | 'arguments' | 'meta' | 'origin' | 'respond' | 'onStarted'
 >;
 
-/** Calls on their way from the stage that makes them ready to the one that runs them, by the keys of their requests. */
+/** Calls that `injectContext` prepared and `runTurns` will run, by request key. */
 export type AcceptedCalls = Map<string, AcceptedCall>;

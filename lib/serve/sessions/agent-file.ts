@@ -8,15 +8,14 @@ import {ToolError} from './tool-error.js';
 
 const MAX_BYTES = 256 * 1024;
 
-/** Where files of agents may be: the folders that the session works in, and where people keep their own. */
 type AgentFileOptions = {
-	/** A relative path is looked for in these, one after the other. */
+	/** Folders in which a relative path is searched, in this order. */
 	readonly bases: readonly string[];
-	/** Nothing outside of these is read, whatever links lead there. */
+	/** Folders that may contain agent files. Symbolic links that lead out of them are rejected. */
 	readonly roots: readonly string[];
 };
 
-/** Folders for the user's agents. Their parent folders also have credentials and transcripts. */
+/** Folders of the user's agents. Their parents also contain credentials and transcripts. */
 export const userAgentFolders = (claude: string): string[] => [
 	...[claude, join(homedir(), '.claude')].flatMap(folder =>
 		['agents', 'commands', 'skills', 'plugins'].map(name => join(folder, name)),
@@ -24,7 +23,7 @@ export const userAgentFolders = (claude: string): string[] => [
 	...['agents', 'prompts', 'skills'].map(name => join(homedir(), '.codex', name)),
 ];
 
-/** What an agent is told by its file: all of it but the front matter, which is for Claude Code. */
+/** Returns the text of an agent file without its front matter, which is only meant for Claude Code. */
 export async function readAgentFile(path: string, {bases, roots}: AgentFileOptions): Promise<string> {
 	const expandedPath = expandHome(path);
 	const candidates = isAbsolute(expandedPath)
@@ -40,21 +39,20 @@ export async function readAgentFile(path: string, {bases, roots}: AgentFileOptio
 			throw unreadableAgentFile(realPath, error);
 		});
 		const body = withoutFrontMatter(text ?? '');
-		if (body.trim() === '')
-			throw unreadableAgentFile(realPath, new FileRejectedError('there is no text in it'));
+		if (body.trim() === '') throw unreadableAgentFile(realPath, new FileRejectedError('it contains no text'));
 		return body;
 	}
 	throw new ToolError(
 		'agent_file_not_found',
-		`There is no agent file at ${candidates.join(' nor at ')}. Name one that exists, relative to cwd or absolute.`,
+		`No agent file found at ${candidates.join(' or ')}. Pass the path of an existing file, absolute or relative to cwd.`,
 		{path: candidates[0] ?? path},
 	);
 }
 
-/** A path with the home folder for `~` at its start. */
+/** Replaces a leading `~` by the home folder. */
 export const expandHome = (path: string): string => path.replace(/^~(?=$|[/\\])/, homedir());
 
-/** Rejects a file whose text must not become a prompt. The links in its path must be resolved. */
+/** Rejects a file whose text must not become a prompt. `realPath` has no symbolic links. */
 async function assertPromptFileAllowed(
 	realPath: string,
 	roots: readonly string[],
@@ -64,7 +62,7 @@ async function assertPromptFileAllowed(
 	const home = await realpath(homedir()).catch(() => homedir());
 	for (const root of roots) {
 		const realRoot = await realpath(root).catch(() => root);
-		// A session may work in the home folder or above it, where most files are not meant for prompts.
+		// A session may run in the home folder or above it, where most files are not meant for prompts.
 		if (isInside(realPath, realRoot) && realRoot !== home && !isInside(home, realRoot)) return;
 	}
 	throw outsideAgentFolders(realPath, roots, label);
@@ -80,20 +78,20 @@ function isInside(path: string, folder: string): boolean {
 	);
 }
 
-/** Rejects a credential file. The links in its path must be resolved. */
+/** Rejects a credential file. `realPath` has no symbolic links. */
 export function assertNotCredentialFile(realPath: string, label: string): void {
 	if (!isCredentialFile(realPath)) return;
 	throw new ToolError(
 		'agent_file_not_found',
-		`The ${label} ${realPath} is a credential file, which must not become part of a prompt. Name a file with instructions.`,
+		`The ${label} ${realPath} is a credential file, which must not become part of a prompt. Use a file with instructions.`,
 		{path: realPath},
 	);
 }
 
-/** Settings of Codex that name a file whose text becomes part of a prompt. */
+/** Keys of Codex settings whose value is a file that becomes part of a prompt. */
 const promptFileKey = /(^|[._])(instructions|prompt)_file$/;
 
-/** Rejects a configuration for Codex that names a file which could not be an agent file. */
+/** Rejects Codex settings with a prompt file that is not allowed as an agent file. */
 export async function assertPromptFilesAllowed(
 	config: unknown,
 	cwd: string,
@@ -109,7 +107,7 @@ export async function assertPromptFilesAllowed(
 	}
 }
 
-/** All members of an object, those of objects in it included. */
+/** Yields all members of an object and of nested objects. Iterative, to support any nesting depth. */
 function* nestedEntries(config: unknown): Generator<[string, unknown]> {
 	const stack = [config];
 	for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
@@ -127,12 +125,12 @@ const withoutFrontMatter = (text: string): string =>
 const outsideAgentFolders = (path: string, roots: readonly string[], label: string): ToolError =>
 	new ToolError(
 		'agent_file_not_found',
-		`The ${label} ${path} is outside the folders that agent files may be in: ${roots.join(', ')}. Move it there, or add its folder to trusted_directories in your own configuration.`,
+		`The ${label} ${path} is outside the folders allowed for agent files: ${roots.join(', ')}. Move it into one of them, or add its folder to trusted_directories in your user configuration.`,
 		{path},
 	);
 
 function unreadableAgentFile(path: string, error: NodeJS.ErrnoException): ToolError {
 	const reason = error instanceof FileRejectedError ? error.message : (error.code ?? error.message);
-	const sentences = `The agent file ${path} cannot be used: ${reason}. Name a text file of at most ${MAX_BYTES / 1024} KiB.`;
+	const sentences = `The agent file ${path} cannot be used: ${reason}. Use a text file of at most ${MAX_BYTES / 1024} KiB.`;
 	return new ToolError('agent_file_not_found', sentences, {path});
 }

@@ -6,10 +6,10 @@ import {formatAuditLine} from './audit-line.js';
 import type {AuditEntry} from './types.js';
 
 export type AuditFileOptions = {
-	/** Where `audit.jsonl` is: see `auditFolder` in lib/serve/paths.ts. */
+	/** The folder of `audit.jsonl`: see `auditFolder` in lib/serve/paths.ts. */
 	readonly folder: string;
 	readonly log: Log;
-	/** `always` syncs each line; else each second and at the end. */
+	/** `always` syncs after each line; the default syncs once a second and on close. */
 	readonly fsync?: 'second' | 'always';
 	readonly maxBytes?: number;
 	readonly now?: () => Date;
@@ -18,15 +18,15 @@ export type AuditFileOptions = {
 const MAX_BYTES = 64 * 2 ** 20;
 const KEPT_FILES = 10;
 const SYNC_MS = 1000;
-/** How many lines wait for a disk that takes none. */
+/** Limit of lines buffered while writing fails. The oldest line is dropped for the next one. */
 const MAX_BUFFERED_LINES = 1000;
 
-/** The file of what was done for whom: one line a thing, never blocking what it tells of. */
+/** The audit file: one JSON line per event. Write failures never reach the caller. */
 export class AuditFile {
 	readonly #file: RotatingLineFile;
 	readonly #options: AuditFileOptions;
 	readonly #now: () => Date;
-	/** Lines that could not be written yet, and how many more there were. */
+	/** Lines that could not be written yet. */
 	readonly #bufferedLines: string[] = [];
 	#droppedLines = 0;
 	#isFailing = false;
@@ -44,14 +44,14 @@ export class AuditFile {
 		});
 	}
 
-	/** Also where it cannot be written: that is told, and tried again with each line. */
+	/** Resolves even if the folder cannot be created: this is logged, and each line retries the write. */
 	static async open(options: AuditFileOptions): Promise<AuditFile> {
 		const audit = new AuditFile(options);
 		await makeFolder(options.folder).catch(error => audit.#reportFailure(error));
 		return audit;
 	}
 
-	/** The line is with the system when this returns. A failure is logged and counted, and never thrown. */
+	/** Writes a line before it returns. A failure is logged and the line buffered; nothing is thrown. */
 	write(entry: AuditEntry): void {
 		this.#bufferedLines.push(formatAuditLine(entry, this.#now()));
 		this.#flush();
@@ -62,7 +62,7 @@ export class AuditFile {
 		this.#timer ??= setTimeout(() => this.#flushAndSync(), SYNC_MS).unref();
 	}
 
-	/** Writes what waits, and makes all of it safe. */
+	/** Writes buffered lines and closes the file. Logs the number of lost lines. */
 	async close(): Promise<void> {
 		clearTimeout(this.#timer);
 		this.#flush();
@@ -78,7 +78,7 @@ export class AuditFile {
 			});
 	}
 
-	/** Writes lines in their order until one does not fit. */
+	/** Writes buffered lines in order until a write fails. */
 	#flush(): void {
 		try {
 			if (this.#droppedLines > 0 && this.#bufferedLines.length > 0) {
@@ -95,7 +95,7 @@ export class AuditFile {
 				this.#bufferedLines.shift();
 			}
 			if (this.#options.fsync === 'always') this.#file.syncNow();
-			if (this.#isFailing) this.#options.log.info('audit.written', 'The audit file is being written again.');
+			if (this.#isFailing) this.#options.log.info('audit.written', 'The audit file can be written again.');
 			this.#isFailing = false;
 		} catch (error) {
 			this.#reportFailure(error);
@@ -109,13 +109,12 @@ export class AuditFile {
 		if (this.#bufferedLines.length > 0) this.#timer = setTimeout(() => this.#flushAndSync(), SYNC_MS).unref();
 	}
 
-	/** Tells once that it does not work, however often it is tried. */
+	/** Logs the first failure only, until a write succeeds again. */
 	#reportFailure(error: unknown): void {
 		if (this.#isFailing) return;
 		this.#isFailing = true;
 		const reason = error instanceof Error ? error.message : String(error);
-		const sentence =
-			'The audit file cannot be written: its lines wait in memory, and the oldest are lost if it lasts.';
+		const sentence = `The audit file cannot be written. Up to ${MAX_BUFFERED_LINES} lines are buffered in memory; older ones are dropped.`;
 		this.#options.log.error('audit.unwritten', sentence, {folder: this.#options.folder, reason});
 	}
 }

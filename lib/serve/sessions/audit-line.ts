@@ -3,7 +3,7 @@ import type {AuditEntry} from './types.js';
 
 const MAX_SUMMARY = 200;
 
-/** One line of the audit file: what is not given is not in it, texts are short, and secrets are taken out. */
+/** Formats a line of the audit file. Omits undefined fields, truncates texts and redacts secrets. */
 export function formatAuditLine(entry: AuditEntry, at: Date): string {
 	const {event, correlationId, codexId, threadId, identity, team, recipient, outcome, prompt, message} =
 		entry;
@@ -34,7 +34,7 @@ const redactedDetails = (details: NonNullable<AuditEntry['details']>): object =>
 
 const isList = (value: unknown): value is readonly string[] => Array.isArray(value);
 
-/** The first characters, redacted: callers may send any text for any field. */
+/** Truncates and redacts a text: clients may send any text in any field. */
 const redactedSummary = (text: string): string => redactStart(text, MAX_SUMMARY);
 
 const optionalSummary = (text: string | undefined): string | undefined =>

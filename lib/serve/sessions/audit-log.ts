@@ -10,10 +10,10 @@ import type {TurnReport} from './turn-report.js';
 import type {TurnRequest} from './turn-run.js';
 import type {AuditEntry} from './types.js';
 
-/** Rejections that show a conflict or a limit, rather than a mistake in a call. */
+/** Errors caused by a conflict or a limit rather than by an invalid call. They are logged as warnings. */
 const warnedKinds: ReadonlySet<ToolErrorKind> = new Set(['identity_conflict', 'max_sessions', 'overloaded']);
 
-/** Writes calls, turns and rejections to the audit log and, without their texts, to the structured log. */
+/** Writes calls, turns and rejections to the audit file, and to the structured log without prompts. */
 export class AuditLog {
 	readonly #file: Pick<AuditFile, 'write'>;
 	readonly #team: string;
@@ -25,7 +25,6 @@ export class AuditLog {
 		this.#log = log;
 	}
 
-	/** Codex is asked for a turn. */
 	turnStarted(tool: string, request: TurnRequest): void {
 		const {session, prompt, correlationId, turn, isResume, details} = request;
 		this.#write({
@@ -37,10 +36,9 @@ export class AuditLog {
 			details: {source: turn.source, ...(isResume ? {resume: true} : {}), ...details},
 		});
 		const fields = {...logIds(session), source: turn.source, correlation_id: correlationId};
-		this.#log?.debug('turn.started', `A turn of ${session.identity} is sent to Codex.`, fields);
+		this.#log?.debug('turn.started', `Sending a turn of ${session.identity} to Codex.`, fields);
 	}
 
-	/** Codex has answered. */
 	turnEnded(tool: string, {session, correlationId, turn}: TurnRequest, {status, threadId}: TurnReport): void {
 		const reportedThreadId = threadId ?? session.threadId ?? undefined;
 		const details = {source: turn.source};
@@ -56,7 +54,7 @@ export class AuditLog {
 		this.#log?.debug('turn.ended', `A turn of ${session.identity} has ended: ${status}.`, fields);
 	}
 
-	/** A turn was told to stop, or never ran. */
+	/** Records a turn that was stopped or never ran. `event` is `timeout`, `cancel` or `refusal`. */
 	turnStopped(event: string, {session, correlationId}: TurnRequest, outcome: string): void {
 		this.#write({event, correlationId, outcome, ...auditIds(session)});
 		const fields = {...logIds(session), correlation_id: correlationId};
@@ -64,10 +62,10 @@ export class AuditLog {
 		if (event === 'timeout')
 			this.#log?.warn('turn.timeout', `A turn of ${identity} timed out and was stopped.`, fields);
 		else
-			this.#log?.debug(`turn.${event}`, `A turn of ${identity} is stopped or not run: ${outcome}.`, fields);
+			this.#log?.debug(`turn.${event}`, `A turn of ${identity} was stopped or rejected: ${outcome}.`, fields);
 	}
 
-	/** A call was refused before it had anything to do with Codex. */
+	/** Records a call that bridge rejected. It never reached Codex. */
 	callRejected(params: JsonObject, {code, kind, message, actor, details: errorDetails}: ToolError): void {
 		const {name, arguments: args} = params;
 		const {codex_id: codexId, threadId, identity, prompt, to} = objectOf(args);
@@ -76,7 +74,7 @@ export class AuditLog {
 			threadId: stringOrUndefined(threadId),
 			identity: stringOrUndefined(identity),
 		};
-		// A name that a call for mail claims is not the name of its caller.
+		// The identity argument of a mail tool is a claim, not proof of the caller's identity.
 		const isMail = stringOrUndefined(name)?.startsWith('atm_') ?? false;
 		const claimedIdentity = stringOrUndefined(identity) ?? stringOrUndefined(errorDetails.claimed_identity);
 		const isUnprovenClaim = isMail && claimedIdentity !== undefined && claimedIdentity !== actor?.identity;
@@ -99,7 +97,7 @@ export class AuditLog {
 		this.#log?.[warnedKinds.has(kind) ? 'warn' : 'debug']('call.rejected', redactText(message), fields);
 	}
 
-	/** A session was closed, or asked to be. */
+	/** Records each step of closing a session. */
 	sessionClosed(
 		correlationId: string,
 		session: {readonly codexId: string; readonly identity: string},
@@ -114,7 +112,6 @@ export class AuditLog {
 		});
 	}
 
-	/** Mail was sent, read or counted. */
 	mailToolCalled(
 		tool: string,
 		caller: Pick<AuditEntry, 'identity' | 'codexId' | 'threadId'>,

@@ -7,36 +7,35 @@ import type {AuditLog} from './audit-log.js';
 import {assertKnownArguments} from './tool-arguments.js';
 import {ToolError, toToolError} from './tool-error.js';
 
-/** What there is to a call beside its arguments. */
 export type BridgeToolContext = {
 	/** The `_meta` of the call. */
 	readonly meta: JsonObject;
-	/** Does something once the answer is on its way, which must not be done if there is none. */
+	/** Runs an action after the response was sent. It does not run if the call fails. */
 	readonly afterResponse: (action: () => Promise<void>) => void;
 };
 
-/** A tool that is answered here: what it gives back, or why it refuses. */
+/** A tool that bridge implements. Throws a `ToolError` to reject the call. */
 export type BridgeTool = (args: JsonObject, context: BridgeToolContext) => JsonObject | Promise<JsonObject>;
 
-/** The result of a call, and what is to be called when it is on its way. */
+/** The result of a call. The caller invokes `onSent` after sending it. */
 type BridgeToolResponse = {readonly result: JsonObject; readonly onSent: () => void};
 
 type BridgeToolsOptions = {
 	readonly tools: Iterable<readonly [string, BridgeTool]>;
-	/** How the tools are described: calls with other arguments are rejected. */
+	/** Definitions of the tools. Arguments that they do not declare are rejected. */
 	readonly schemas: readonly JsonObject[];
-	/** Tools of the server behind, whose calls are forwarded. With them, calls of unknown tools are rejected here. */
+	/** Tools of the upstream, whose calls are forwarded. If set, calls of unknown tools are rejected here. */
 	readonly forwarded?: readonly string[];
 	readonly auditLog: AuditLog;
 	readonly log: Log;
 };
 
-/** The tools that are answered here, by their names. */
+/** Runs calls of the tools that bridge implements. */
 export class BridgeTools {
 	readonly #tools: ReadonlyMap<string, BridgeTool>;
 	readonly #options: BridgeToolsOptions;
 	readonly #argumentNames: ReadonlyMap<string, readonly string[]>;
-	/** What is done after answers. */
+	/** Actions that run after responses. */
 	readonly #pendingActions = new Set<Promise<void>>();
 
 	constructor(options: BridgeToolsOptions) {
@@ -54,7 +53,7 @@ export class BridgeTools {
 		return [...(this.#options.forwarded ?? []), ...this.#tools.keys()];
 	}
 
-	/** The answer to a call; undefined where it is none of these tools, and has to be answered elsewhere. */
+	/** Runs a call. Returns undefined for tools that bridge does not implement. */
 	call(params: JsonObject): Promise<BridgeToolResponse> | undefined {
 		const {name} = params;
 		const {forwarded} = this.#options;
@@ -67,14 +66,14 @@ export class BridgeTools {
 	#rejectUnknown(name: unknown): never {
 		const suggestion = typeof name === 'string' ? didYouMean(name, this.names) : '';
 		const shownName = printable(JSON.stringify(shortened(toText(name))));
-		const available = `There are ${this.names.join(', ')}.`;
+		const available = `Available tools: ${this.names.join(', ')}.`;
 		throw new ToolError(
 			'invalid_params',
-			`There is no tool ${shownName}. ${suggestion === '' ? '' : `${suggestion} `}${available}`,
+			`Unknown tool ${shownName}. ${suggestion === '' ? '' : `${suggestion} `}${available}`,
 		);
 	}
 
-	/** Resolves when all is done that was to be done after answers. */
+	/** Resolves when all pending actions have completed. */
 	async settled(): Promise<void> {
 		await Promise.all(this.#pendingActions);
 	}
@@ -117,9 +116,8 @@ export class BridgeTools {
 	}
 }
 
-/** The arguments of a call, if they are some. */
 function parseArguments(input: unknown): JsonObject {
 	if (input === undefined) return {};
 	if (isObject(input)) return input;
-	throw new ToolError('invalid_params', 'The arguments have to be an object.');
+	throw new ToolError('invalid_params', 'The arguments must be an object.');
 }

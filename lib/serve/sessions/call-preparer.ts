@@ -30,17 +30,17 @@ type CallPreparerOptions = {
 	readonly config: ServeConfig;
 	readonly summaries: SessionSummaries;
 	readonly log: Log;
-	/** The folder that bridge was started in. */
+	/** The working directory of bridge. */
 	readonly cwd: string;
-	/** The MCP server that a session's mail comes from, where there is mail. */
+	/** Builds the entry of the MCP server with a session's mail tools; undefined without mail. */
 	readonly mailServer?: (owner: MailServerSession) => Promise<JsonObject | undefined>;
-	/** The MCP servers that sessions in a folder must not start. */
+	/** Configuration that disables MCP servers for sessions in a folder. */
 	readonly disabledServers?: ((cwd: string) => Promise<JsonObject>) | undefined;
 };
 
 const MAX_PROMPT_BYTES = 2 ** 20;
 
-/** Makes of what a caller wants what Codex is to be told: files are read, and where the session is is found out anew. */
+/** Builds the arguments of Codex calls: reads agent and prompt files and adds the session context. */
 export class CallPreparer {
 	readonly #options: CallPreparerOptions;
 
@@ -48,7 +48,7 @@ export class CallPreparer {
 		this.#options = options;
 	}
 
-	/** The folder that a session works in: the caller's, else the repository that bridge was started in. */
+	/** Returns the folder of a session: the requested one, else the repository that bridge was started in. */
 	async resolveFolder(requested: string | undefined): Promise<string> {
 		const {cwd} = this.#options;
 		if (requested === undefined) return readRepoContext(cwd).repo_root ?? cwd;
@@ -56,12 +56,12 @@ export class CallPreparer {
 		const found = await stat(path).catch(() => undefined);
 		if (found?.isDirectory()) return path;
 		const reason = found ? 'is not a folder' : 'does not exist';
-		throw new ToolError('invalid_params', `The cwd ${path} ${reason}. Name a folder that exists.`, {
+		throw new ToolError('invalid_params', `The cwd ${path} ${reason}. Pass an existing folder.`, {
 			cwd: path,
 		});
 	}
 
-	/** Finds the folder and reads the file that a call names, and rejects what cannot be. */
+	/** Validates role, folder and files of a call. Returns the folder and the text of the agent file. */
 	async validateStart(call: StartCall): Promise<{readonly cwd: string; readonly file: string | undefined}> {
 		if (call.role !== undefined)
 			resolveRoleSettings(this.#options.config, {role: call.role, role_named: true});
@@ -72,7 +72,7 @@ export class CallPreparer {
 		return {cwd, file: await readAgentFile(call.agentFile, {bases: [cwd, this.#options.cwd], roots})};
 	}
 
-	/** What Codex is told to begin with. */
+	/** Builds the arguments of the call that starts a session. */
 	async prepareStart(
 		session: CodexSession,
 		call: StartCall,
@@ -90,8 +90,8 @@ export class CallPreparer {
 	}
 
 	/**
-	 * The prompt of a reply, with what is new of where the session is in front. `folder` is the one that the turn changes to;
-	 * the session has it only when the turn starts.
+	 * Returns the prompt of a reply, after a note about changes of the repository context. `folder` is set if
+	 * the turn changes the folder; the session is updated only when that turn starts.
 	 */
 	buildReplyPrompt(session: CodexSession, prompt: string, folder?: string): string {
 		if (!this.#options.config.contextOnReply) return prompt;
@@ -105,14 +105,14 @@ export class CallPreparer {
 		return note === undefined ? prompt : `${note}\n\n${prompt}`;
 	}
 
-	/** Reads anew where a session is whose folder has changed. */
+	/** Updates the repository context of a session whose folder has changed. */
 	refreshContext(session: CodexSession): void {
 		const current = readRepoContext(session.entry.cwd);
 		session.sentContext = current;
 		session.update(current);
 	}
 
-	/** What a session is remembered by, ready to be put in front of something. */
+	/** Returns the latest summary of a session, formatted for a prompt, or undefined if none is saved. */
 	async loadMemory({entry, codexId}: CodexSession): Promise<string | undefined> {
 		const {summaries, log} = this.#options;
 		for (const threadId of [entry.thread_id, ...entry.previous_thread_ids.toReversed()]) {
@@ -122,12 +122,12 @@ export class CallPreparer {
 			});
 			if (summary !== undefined && summary.trim() !== '') return formatSummary(entry, summary);
 		}
-		const sentence = `There is no summary of ${entry.identity} (${codexId}), so it goes on without one.`;
+		const sentence = `No summary of ${entry.identity} (${codexId}) was found. The session continues without one.`;
 		log.warn('resume.no_summary', sentence, {codex_id: codexId, identity: entry.identity});
 		return;
 	}
 
-	/** A new thread in the place of one that Codex does not know any more. */
+	/** Builds the call that replaces a thread that Codex can no longer use. */
 	async prepareNewThread(
 		session: CodexSession,
 		prompt: string,
@@ -166,7 +166,7 @@ export class CallPreparer {
 		});
 	}
 
-	/** Where the files may be that a call names: its repository, bridge's, trusted folders, and folders for agents. */
+	/** Folders that may contain agent files: repositories, trusted folders and the user's agent folders. */
 	#agentFolders(cwd: string): string[] {
 		const {cwd: bridgeCwd, config} = this.#options;
 		const roots = [cwd, bridgeCwd].map(folder => readRepoContext(folder).repo_root ?? folder);
@@ -180,10 +180,10 @@ export class CallPreparer {
 			throw new ToolError('invalid_params', `${key} ${path} cannot be read: ${error.message}.`, {path});
 		});
 		if (text === undefined)
-			throw new ToolError('invalid_params', `${key}: there is no file ${path}.`, {path});
+			throw new ToolError('invalid_params', `${key}: the file ${path} does not exist.`, {path});
 		return text;
 	}
 }
 
-/** Where a summary is put: before the developer instructions, or before the prompt. */
+/** Where the summary is inserted: before the developer instructions or before the prompt. */
 export type MemoryPosition = 'instructions' | 'prompt';

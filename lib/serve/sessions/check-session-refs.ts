@@ -3,7 +3,7 @@ import type {ReplyCall, ResumeCall} from './parse-codex-call.js';
 import {ToolError} from './tool-error.js';
 import type {SessionEntry} from './types.js';
 
-/** Rejects ids of one call that name different sessions. */
+/** Rejects a call whose ids belong to different sessions. */
 export function assertSameSession(
 	sessions: Pick<CodexSessions, 'requireEntry'>,
 	{ref, otherRefs}: ReplyCall,
@@ -19,20 +19,19 @@ export function assertSameSession(
 	);
 }
 
-/** Rejects an identity that the session does not have. */
+/** Rejects a resume call whose identity is not that of the session. */
 export function assertIdentityMatches(call: ReplyCall | ResumeCall, entry: SessionEntry): void {
 	if (call.kind !== 'resume' || call.identity === undefined || call.identity === entry.identity) return;
 	throw new ToolError(
 		'invalid_params',
-		`The session ${entry.codex_id} has the identity ${entry.identity}, not ${call.identity.slice(0, 100)}. Leave identity out to go on with it.`,
+		`The session ${entry.codex_id} has the identity ${entry.identity}, not ${call.identity.slice(0, 100)}. Omit identity to continue the session.`,
 		{codex_id: entry.codex_id, identity: entry.identity},
 	);
 }
 
-/** The error for a reply to a closed session. */
 export const sessionClosedError = ({codex_id: codexId, identity}: SessionEntry): ToolError =>
 	new ToolError(
 		'session_closed',
-		`The session ${codexId} (${identity}) is closed. Resume it with codex and codex_id ${codexId}, or begin a new one with identity ${identity}.`,
+		`The session ${codexId} (${identity}) is closed. Resume it with codex and codex_id ${codexId}, or start a new one with identity ${identity}.`,
 		{codex_id: codexId, identity},
 	);

@@ -6,26 +6,25 @@ import {joinParagraphs} from './session-context.js';
 import {ToolError} from './tool-error.js';
 import type {SessionEntry} from './types.js';
 
-/** What the call that starts a session is made of. */
 type CodexArgumentsInput = {
-	/** The caller's own, which go before all else. */
+	/** Arguments from the client. They override settings. */
 	readonly forwarded: JsonObject;
 	readonly prompt: string;
 	readonly cwd: string;
 	readonly settings: RolePreset;
-	/** Appended to what the caller gives. */
+	/** The session context, appended to the client's instructions. */
 	readonly context: string;
-	/** What an earlier thread is remembered by; before what the caller gives. */
+	/** The summary of an earlier thread, inserted before the client's instructions. */
 	readonly memory?: string | undefined;
 	readonly extraInstructions?: string | undefined;
 	readonly basePrompt?: string | undefined;
-	/** The MCP server with the session's mail, if it is to have one. */
+	/** The entry of the MCP server with the session's mail tools. */
 	readonly mailServer?: JsonObject | undefined;
-	/** MCP servers that the session must not start, by their names. */
+	/** Entries that disable MCP servers, by name. */
 	readonly disabledServers?: JsonObject | undefined;
 };
 
-/** The arguments that Codex gets: nothing is sent that nobody has asked for. */
+/** Builds the arguments of a `codex` call. Settings without a value are omitted. */
 export function buildCodexArguments(input: CodexArgumentsInput): JsonObject {
 	const {forwarded, prompt, cwd, context, memory, extraInstructions, basePrompt} = input;
 	const {settings} = input;
@@ -46,7 +45,7 @@ export function buildCodexArguments(input: CodexArgumentsInput): JsonObject {
 	};
 }
 
-/** What Codex has in its configuration only; the caller's own goes before it. */
+/** Builds `config`, for settings without an argument of `codex`. The client's `config` takes precedence. */
 function buildConfig({forwarded, settings, mailServer, disabledServers = {}}: CodexArgumentsInput): unknown {
 	const effort = settings.reasoningEffort;
 	const configured = {...withoutUndefined({model_reasoning_effort: effort}), ...objectOf(forwarded.config)};
@@ -58,7 +57,10 @@ function buildConfig({forwarded, settings, mailServer, disabledServers = {}}: Co
 const withoutUndefined = (object: JsonObject): JsonObject =>
 	Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
-/** The settings of a session. A role that the call named overrides flags; any other role has the rank of its source. */
+/**
+ * Returns the settings of a session. A role from the call overrides flags. Any other role has the precedence
+ * of its source.
+ */
 export function resolveRoleSettings(
 	config: ServeConfig,
 	{role, role_named: isNamed = false}: Pick<SessionEntry, 'role' | 'role_named'>,
@@ -73,7 +75,8 @@ export function resolveRoleSettings(
 
 function unknownRoleError(role: string, {roles}: ServeConfig): ToolError {
 	const roleNames = [...roles.keys()];
-	const available = roleNames.length === 0 ? 'None is configured' : `There are ${roleNames.join(', ')}`;
-	const sentences = `There is no role ${JSON.stringify(role.slice(0, 100))}. ${available}: see [plugins.codex-mcp.roles.NAME] in .atm.toml.`;
+	const available =
+		roleNames.length === 0 ? 'No roles are configured' : `Configured roles: ${roleNames.join(', ')}`;
+	const sentences = `Unknown role ${JSON.stringify(role.slice(0, 100))}. ${available}. See [plugins.codex-mcp.roles.NAME] in .atm.toml.`;
 	return new ToolError('invalid_params', sentences, {role: role.slice(0, 100), roles: roleNames});
 }

@@ -2,13 +2,13 @@ import type {JsonObject} from '../../util/json.js';
 import type {CodexSession} from './codex-session.js';
 import {ToolError} from './tool-error.js';
 
-const RESTART_ADVICE = 'Close and open the connection to bridge serve to restart Codex;';
+const RESTART_ADVICE = 'Reconnect to bridge serve to restart Codex;';
 
-/** The rejection of all calls after Codex has ended. */
+/** The error of all calls after Codex has exited. */
 export class CodexExitedError extends ToolError {
-	/** What happened to Codex. */
+	/** How Codex exited. */
 	readonly reason: string;
-	/** What Codex wrote to stderr shortly before, if anything. */
+	/** The end of Codex's stderr, or an empty string. */
 	readonly stderr: string;
 
 	constructor(reason: string, stderr: string, details: JsonObject) {
@@ -21,19 +21,19 @@ export class CodexExitedError extends ToolError {
 		this.stderr = stderr;
 	}
 
-	/** The same without the stderr of Codex, for callers that have seen it. */
+	/** The same error without stderr, which only the first caller receives. */
 	get withoutStderr(): CodexExitedError {
 		return new CodexExitedError(this.reason, '', this.details);
 	}
 }
 
-/** The rejection of a call whose turn ended with Codex. `partial` is what the agent had said in it. */
+/** The error of a turn that Codex's exit interrupted. `partialText` is the agent's output until then. */
 export function lostTurnError(exitError: ToolError, session: CodexSession, partialText: string): ToolError {
 	const {codexId, identity, threadId} = session;
 	const sessionDetails = {codex_id: codexId, identity, thread_id: threadId, partial: partialText};
 	const [reason, stderr] =
 		exitError instanceof CodexExitedError ? [exitError.reason, exitError.stderr] : [exitError.message, ''];
-	const partialNote = partialText === '' ? '' : ` Until then it had said:\n\n${partialText}\n\n`;
+	const partialNote = partialText === '' ? '' : ` Its output until then:\n\n${partialText}\n\n`;
 	const advice = `${RESTART_ADVICE} codex with codex_id ${codexId} then resumes the session.`;
 	const sentences = `${reason} The turn of ${identity} was not completed.${partialNote} ${advice}${stderrNote(stderr)}`;
 	return new ToolError('child_dead', sentences, {...sessionDetails, ...exitError.details});

@@ -4,32 +4,30 @@ import type {RepoContext} from './session-context.js';
 import {emptyTurnQueue, type TurnQueue} from './turn-queue.js';
 import type {SessionEntry} from './types.js';
 
-/** How a session ended. */
 export type SessionEnding = 'closed' | 'interrupted';
 
-/** A session of this process: what the registry knows of it, and what only lives as long as Codex does. */
+/** A live session of this process: its registry entry and the state that exists only while Codex runs. */
 export class CodexSession {
-	/** What the registry says of it. Replaced, never changed. */
+	/** The registry entry. Replaced, never mutated. */
 	entry: SessionEntry;
 	lifecycle: LifecycleState = initialLifecycle;
 	turnQueue: TurnQueue;
-	/** What it was before it was resumed. */
+	/** The entry before the session was resumed; undefined for a new session. */
 	readonly previousEntry: SessionEntry | undefined;
-	/** What its caller had for Codex, kept for when a thread has to be started anew. */
+	/** The client's arguments for Codex, kept in case a new thread has to be started. */
 	launchArguments: JsonObject = {};
-	/** Where it was last told that it is. */
+	/** The repository context that was last sent to Codex. */
 	sentContext: RepoContext;
-	/** Calls are made ready one after the other, so that they stay in their order. */
+	/** Serializes the preparation of calls, so that they keep their order. */
 	preparationQueue: Promise<unknown> = Promise.resolve();
-	/** Resolves when all that the registry has to know so far is on disk. */
+	/** Resolves when all changes made so far are on disk. */
 	saved: Promise<unknown> = Promise.resolve();
-	/** Calls of the client that are being made ready for their turn. */
+	/** The number of client calls that are being prepared. */
 	preparingCount = 0;
-	/** Since when it is there, in this process. */
 	readonly openedAtMs = Date.now();
-	/** Whether its first turn ended without a thread: then there was no session. */
+	/** Whether the first turn ended without a thread. The session is then discarded. */
 	hasFailedToStart = false;
-	/** How it ends, once somebody wants that. */
+	/** Resolves when the session has ended. Set when closing starts. */
 	closing: Promise<SessionEnding> | undefined;
 
 	constructor(entry: SessionEntry, maxQueued: number, previousEntry?: SessionEntry) {
@@ -52,7 +50,7 @@ export class CodexSession {
 		return this.entry.thread_id;
 	}
 
-	/** Whether nobody wants a turn of it, so that mail may have one. */
+	/** Whether no turn is running, queued or being prepared, so that mail may start one. */
 	get isIdle(): boolean {
 		const {running, queue, phase} = this.turnQueue;
 		const isQuiet =
@@ -60,7 +58,7 @@ export class CodexSession {
 		return isQuiet && phase === 'open' && this.closing === undefined;
 	}
 
-	/** What is in the registry now, with what has changed. */
+	/** Applies a patch and returns the new registry entry. Does not save it. */
 	update(patch: Partial<SessionEntry>): SessionEntry {
 		this.entry = {
 			...this.entry,

@@ -19,20 +19,19 @@ type CodexSessionsOptions = {
 	readonly config: ServeConfig;
 	readonly registry: SessionRegistry;
 	readonly log: Log;
-	/** The team's list of members. */
+	/** The team's roster. */
 	readonly roster?: Pick<RosterRegistration, 'join' | 'leave'>;
 	readonly now?: () => Date;
 };
 
-/** What is known of a session before it has begun. */
 type NewSessionOptions = Pick<SessionEntry, 'identity' | 'cwd' | 'tag' | 'role' | 'role_named'> & {
 	readonly autoMail: boolean | undefined;
 };
 
-/** How long the registry's file may lag behind turns. */
+/** Delay of deferred registry writes. */
 const WRITE_DELAY_MS = 250;
 
-/** The sessions that this process has, each with an identity that nobody else has. */
+/** The live sessions of this process. Each identity belongs to at most one session. */
 export class CodexSessions {
 	readonly config: ServeConfig;
 	readonly registry: SessionRegistry;
@@ -41,12 +40,12 @@ export class CodexSessions {
 	readonly #roster: CodexSessionsOptions['roster'];
 	readonly #live = new Map<string, CodexSession>();
 	#claims: IdentityClaims = new Map();
-	/** Identities that are about to be given back. */
+	/** Pending releases, by identity. */
 	readonly #releasing = new Map<string, Promise<void>>();
-	/** Sessions of which something is to be written soon. */
+	/** Sessions with changes for the next deferred write. */
 	readonly #unwritten = new Set<CodexSession>();
 	#writeTimer: NodeJS.Timeout | undefined;
-	/** Whether this process is about to end: what is active until then may be cut off at any time. */
+	/** Whether shutdown has begun. Active sessions are then saved as interrupted. */
 	#isShuttingDown = false;
 
 	constructor({config, registry, log, roster, now = () => new Date()}: CodexSessionsOptions) {
@@ -61,7 +60,7 @@ export class CodexSessions {
 		return [...this.#live.values()];
 	}
 
-	/** A new session. Its identity is taken before anybody else can ask for it. */
+	/** Creates a session. Claims the identity synchronously, so that concurrent calls cannot claim it twice. */
 	create({identity, cwd, tag, role, role_named: isNamed, autoMail}: NewSessionOptions): CodexSession {
 		const now = this.#now().toISOString();
 		return this.#register({
@@ -87,7 +86,7 @@ export class CodexSessions {
 		});
 	}
 
-	/** A session of before, with the identity that it had. */
+	/** Makes an earlier session live again, with its identity. */
 	resume(entry: SessionEntry): CodexSession {
 		return this.#register({...entry, status: 'active', state: 'busy'}, entry);
 	}
@@ -104,23 +103,23 @@ export class CodexSessions {
 		return session;
 	}
 
-	/** Takes the identity against other processes, too, and writes the session down. */
+	/** Locks the identity against other processes and saves the session. */
 	async reserveIdentity(session: CodexSession): Promise<void> {
 		const {identity, codexId} = session;
 		await this.#releasing.get(identity)?.catch(() => {});
 		const reservation = await this.registry.reserve(identity, codexId);
-		if (!reservation.isHeld)
-			throw remoteIdentityConflict(identity, reservation.holder.codexId, reservation.holder.pid, {
+		if (!reservation.isReserved)
+			throw remoteIdentityConflict(identity, reservation.owner.codexId, reservation.owner.pid, {
 				isResume: session.previousEntry !== undefined,
 			});
-		// It may have been closed meanwhile, and what was taken just now has to be given back.
+		// The session may have been closed meanwhile. The caller then discards it and releases the identity.
 		if (!this.#live.has(codexId))
 			throw new ToolError('session_closed', `The session ${codexId} (${identity}) was closed.`);
 		await this.joinRoster(session);
 		this.save(session, {});
 	}
 
-	/** Sees to it that the session is on the team's list of members. Others may have taken it off. */
+	/** Ensures that the session is on the team's roster. Other programs may have removed it. */
 	async joinRoster(session: CodexSession): Promise<void> {
 		const {identity, codexId, entry, launchArguments} = session;
 		if (!this.#roster || session.closing !== undefined) return;
@@ -130,17 +129,17 @@ export class CodexSessions {
 		if (!this.#live.has(codexId)) await this.#roster.leave(identity);
 	}
 
-	/** Something happened to a session, which the registry is to know. */
+	/** Applies a lifecycle event and a patch, and starts saving them. */
 	applyEvent(session: CodexSession, event: LifecycleEvent, patch: Partial<SessionEntry> = {}): void {
 		const isStart = event === 'thread_known' && session.lifecycle.stage === 'starting';
 		session.lifecycle = nextLifecycle(session.lifecycle, event);
 		this.save(session, {...patch, last_active: this.#now().toISOString()});
 		if (!isStart) return;
-		const [name, verb] = session.previousEntry ? ['resumed', 'was resumed'] : ['started', 'has started'];
-		this.#log.info(`session.${name}`, `The session ${session.identity} ${verb}.`, idsOf(session));
+		const name = session.previousEntry ? 'resumed' : 'started';
+		this.#log.info(`session.${name}`, `The session ${session.identity} was ${name}.`, idsOf(session));
 	}
 
-	/** Codex has named the thread of a session, or another one that takes its place. */
+	/** Sets the thread of a session. An earlier thread is kept in `previous_thread_ids`. */
 	setThread(session: CodexSession, threadId: string): void {
 		const {thread_id: old, previous_thread_ids: previous} = session.entry;
 		if (old === threadId && session.lifecycle.stage !== 'starting') return;
@@ -152,8 +151,8 @@ export class CodexSessions {
 	}
 
 	/**
-	 * The same as `happened` for what happens at every turn and is of no use to anybody after a crash: it is written soon, and what
-	 * happens until then with it, so that no turn waits for the disk.
+	 * Like `applyEvent`, for events of every turn that do not matter after a crash. Writes are batched, so that
+	 * turns do not wait for the disk.
 	 */
 	applyEventDeferred(session: CodexSession, event: LifecycleEvent, patch: Partial<SessionEntry> = {}): void {
 		session.lifecycle = nextLifecycle(session.lifecycle, event);
@@ -169,17 +168,17 @@ export class CodexSessions {
 		for (const session of sessions) if (this.#live.has(session.codexId)) this.save(session, {});
 	}
 
-	/** All sessions that are known, those of this process as they are now. */
+	/** All entries of the registry, with unsaved changes of live sessions. */
 	entries(): SessionEntry[] {
 		return this.registry.entries().map(entry => this.#live.get(entry.codex_id)?.entry ?? entry);
 	}
 
-	/** Writes a change down. Who has to know that it is on disk waits for `session.saved`. */
+	/** Starts saving a change. Await `session.saved` for durability. */
 	save(session: CodexSession, patch: Partial<SessionEntry>): void {
 		this.#persist(session, session.update(patch));
 	}
 
-	/** Writes all sessions down as cut off, which they are unless they come to a better end. */
+	/** Saves all live sessions as interrupted. Sessions that close properly are saved again later. */
 	async markAllInterrupted(): Promise<void> {
 		this.#isShuttingDown = true;
 		for (const session of this.live) this.save(session, {});
@@ -187,8 +186,8 @@ export class CodexSessions {
 	}
 
 	#persist(session: CodexSession, entry: SessionEntry): void {
-		const isCutOff = this.#isShuttingDown && entry.status === 'active';
-		const written: SessionEntry = isCutOff ? {...entry, status: 'interrupted', state: 'closed'} : entry;
+		const isInterrupted = this.#isShuttingDown && entry.status === 'active';
+		const written: SessionEntry = isInterrupted ? {...entry, status: 'interrupted', state: 'closed'} : entry;
 		this.#unwritten.delete(session);
 		const saving = this.registry.put(written).catch(error => {
 			const sentence = `The session ${session.codexId} could not be written to the registry: ${(error as Error).message}.`;
@@ -197,7 +196,7 @@ export class CodexSessions {
 		session.saved = Promise.all([session.saved, saving]).then(() => {});
 	}
 
-	/** A session that did not come about: as if it had never been wanted. */
+	/** Undoes a session that failed to start: restores its previous entry, or removes it from the registry. */
 	discard(session: CodexSession): Promise<void> {
 		return this.#release(session, async () => {
 			await session.saved;
@@ -206,8 +205,8 @@ export class CodexSessions {
 		});
 	}
 
-	/** A session is over, in this way. Its identity is free when this resolves. */
-	end(session: CodexSession, event: 'closed' | 'interrupted' | 'child_gone'): Promise<void> {
+	/** Ends a session. Resolves when its identity is released. */
+	end(session: CodexSession, event: 'closed' | 'interrupted' | 'child_exited'): Promise<void> {
 		this.applyEvent(session, event);
 		const {status} = session.entry;
 		const sentence = `The session ${session.identity} has ended: ${status}.`;
@@ -215,7 +214,7 @@ export class CodexSessions {
 		return this.#release(session, async () => {});
 	}
 
-	/** Who wants the identity next waits until it has been given back. */
+	/** Later reservations of the identity wait until this release completes. */
 	#release(session: CodexSession, finalSave: () => Promise<void>): Promise<void> {
 		const {identity} = session;
 		this.#live.delete(session.codexId);
@@ -231,26 +230,25 @@ export class CodexSessions {
 		return releasing;
 	}
 
-	/** The session of this process that goes by this codex id, thread id or identity. */
+	/** Finds a live session by codex id, thread id or identity. */
 	findLive(ref: string): CodexSession | undefined {
 		const session = this.#live.get(ref) ?? this.#live.get(claimingCodexId(this.#claims, ref) ?? '');
 		return session ?? this.live.find(({entry}) => entry.thread_id === ref);
 	}
 
-	/** What is known of a session by its codex id, thread id or identity. */
+	/** Returns the entry of a session by codex id, thread id or identity. Throws if there is none. */
 	requireEntry(ref: string): SessionEntry {
 		const entry = this.findLive(ref)?.entry ?? this.registry.find(ref);
 		if (entry) return entry;
 		const active = this.live.map(({identity, codexId}) => `${identity} (${codexId})`);
-		const available = active.length === 0 ? 'No session is active' : `Active are ${active.join(', ')}`;
+		const available = active.length === 0 ? 'No session is active' : `Active sessions: ${active.join(', ')}`;
 		throw new ToolError(
 			'session_not_found',
-			`There is no session ${JSON.stringify(ref.slice(0, 200))}. ${available}; codex_threads lists those of before.`,
+			`No session ${JSON.stringify(ref.slice(0, 200))} was found. ${available}. codex_threads lists earlier sessions.`,
 			{codex_id: ref.slice(0, 200)},
 		);
 	}
 
-	/** The session of a thread. */
 	findByThread(threadId: unknown): CodexSession | undefined {
 		return typeof threadId === 'string'
 			? this.live.find(session => session.threadId === threadId)

@@ -1,6 +1,6 @@
 import type {SessionEntry} from './types.js';
 
-/** The session that is meant by a codex id, a thread id (previous ones too) or an identity. */
+/** Finds a session by codex id, current or previous thread id, or identity, in this order. */
 export function findEntry(entries: readonly SessionEntry[], ref: string): SessionEntry | undefined {
 	const matchers: ReadonlyArray<(entry: SessionEntry) => boolean> = [
 		({codex_id}) => codex_id === ref,
@@ -14,7 +14,7 @@ export function findEntry(entries: readonly SessionEntry[], ref: string): Sessio
 	return;
 }
 
-/** Of several, the one that is at work, else the one used last. */
+/** Prefers an active session, then the most recent one. */
 const preferredEntry = (one: SessionEntry, other: SessionEntry): SessionEntry => {
 	const [isOneActive, isOtherActive] = [one.status === 'active', other.status === 'active'];
 	if (isOneActive !== isOtherActive) return isOneActive ? one : other;

@@ -9,15 +9,14 @@ import type {IdentityOwner, IdentityReservation} from './types.js';
 
 const LOCK_EXTENSION = '.lock';
 const MAX_BYTES = 4096;
-/** How long a lock of another machine's or container's holds that is not refreshed. */
+/** A lock of another machine or container expires unless it is refreshed within this time. */
 const FOREIGN_LOCK_TTL_MS = 10 * 60_000;
 const REFRESH_INTERVAL_MS = 60_000;
 
-/** Where the lock of an identity is. */
 export const identityLockPath = (folder: string, identity: string): string =>
 	join(folder, `${identity}${LOCK_EXTENSION}`);
 
-/** Who has an identity at present; undefined if nobody does, or whoever did is dead. */
+/** Returns the live owner of an identity. Locks of dead processes are ignored. */
 export async function findIdentityOwner(
 	folder: string,
 	identity: string,
@@ -27,14 +26,13 @@ export async function findIdentityOwner(
 	return lock && (await isLive(path, lock)) ? lock.owner : undefined;
 }
 
-/** Whether a live process holds an identity in this folder. */
 export async function hasLiveLocks(folder: string): Promise<boolean> {
 	for (const identity of await listLockedIdentities(folder))
 		if (await findIdentityOwner(folder, identity)) return true;
 	return false;
 }
 
-/** The holder of an identity, ignoring case: names that differ only in case are the same identity. */
+/** Like `findIdentityOwner`, but ignores case: names that differ only in case are the same identity. */
 export async function findIdentityOwnerIgnoringCase(
 	folder: string,
 	identity: string,
@@ -48,10 +46,8 @@ export async function findIdentityOwnerIgnoringCase(
 	return;
 }
 
-/** A live session, and the mark of its process. */
 type TokenOwner = IdentityOwner & {readonly identity: string; readonly mark: string | undefined};
 
-/** The live session that has this token. */
 export async function findTokenOwner(folder: string, token: string): Promise<TokenOwner | undefined> {
 	for (const identity of await listLockedIdentities(folder)) {
 		const path = identityLockPath(folder, identity);
@@ -62,7 +58,7 @@ export async function findTokenOwner(folder: string, token: string): Promise<Tok
 	return;
 }
 
-/** The identities whose locks were left by the dead. */
+/** Returns the identities with locks of dead processes. */
 export async function staleIdentities(folder: string): Promise<string[]> {
 	const stale: string[] = [];
 	for (const identity of await listLockedIdentities(folder))
@@ -95,7 +91,7 @@ async function readLock(path: string): Promise<IdentityLock | undefined> {
 		const owner = {pid, codexId: codex_id, startedAt: String(startedAt ?? '')};
 		return {owner, mark: stringOrUndefined(mark), tokenHash: stringOrUndefined(token)};
 	} catch {
-		// Whoever wrote it died at that, or it is none.
+		// The file is not a lock, or the process exited while it wrote one.
 		return;
 	}
 }
@@ -109,7 +105,7 @@ async function isLive(path: string, {owner, mark}: IdentityLock): Promise<boolea
 	return liveness === 'foreign' ? isRecentlyModified(path, FOREIGN_LOCK_TTL_MS) : liveness === 'alive';
 }
 
-/** The identities that this process has. All but `holds` is to be called under the registry's lock. */
+/** The identity locks of this process. `acquire` and `release` require the registry's folder lock. */
 export class IdentityLocks {
 	readonly #folder: string;
 	readonly #owned = new Map<string, IdentityOwner>();
@@ -120,7 +116,6 @@ export class IdentityLocks {
 		this.#timer = setInterval(() => void this.#refresh(), REFRESH_INTERVAL_MS).unref();
 	}
 
-	/** Who has it in this process. */
 	ownerOf(identity: string): IdentityOwner | undefined {
 		return this.#owned.get(identity);
 	}
@@ -132,9 +127,7 @@ export class IdentityLocks {
 	async acquire(identity: string, codexId: string, at: Date): Promise<IdentityReservation> {
 		const owner = this.#owned.get(identity) ?? (await findIdentityOwner(this.#folder, identity));
 		if (owner)
-			return owner.codexId === codexId && this.#owned.has(identity)
-				? RESERVED
-				: {isHeld: false, holder: owner};
+			return owner.codexId === codexId && this.#owned.has(identity) ? RESERVED : {isReserved: false, owner};
 		const path = identityLockPath(this.#folder, identity);
 		await unlink(path).catch(() => {});
 		const startedAt = at.toISOString();
@@ -145,10 +138,10 @@ export class IdentityLocks {
 		return RESERVED;
 	}
 
-	/** The same among the sessions of this process, where nothing can be written. */
+	/** Reserves an identity within this process only, for when the folder cannot be written. */
 	acquireInMemory(identity: string, codexId: string, at: Date): IdentityReservation {
 		const owner = this.#owned.get(identity);
-		if (owner) return owner.codexId === codexId ? RESERVED : {isHeld: false, holder: owner};
+		if (owner) return owner.codexId === codexId ? RESERVED : {isReserved: false, owner};
 		this.#owned.set(identity, {codexId, pid: process.pid, startedAt: at.toISOString()});
 		return RESERVED;
 	}
@@ -156,7 +149,7 @@ export class IdentityLocks {
 	async release(identity: string): Promise<void> {
 		if (!this.#owned.delete(identity)) return;
 		const path = identityLockPath(this.#folder, identity);
-		// If it is another's by now, somebody took this process for dead.
+		// Another process may have replaced the lock because it considered this one dead.
 		if ((await readLock(path))?.mark === ownProcessIdentity()) await unlink(path).catch(() => {});
 	}
 
@@ -169,4 +162,4 @@ export class IdentityLocks {
 	}
 }
 
-const RESERVED: IdentityReservation = {isHeld: true};
+const RESERVED: IdentityReservation = {isReserved: true};

@@ -2,7 +2,7 @@ import {BridgeError} from '../../core/errors.js';
 import {checkIdentity} from '../names.js';
 import {ToolError} from './tool-error.js';
 
-/** The identity, if it may be one. */
+/** Returns a valid identity. Throws a `ToolError` otherwise. */
 export function parseIdentity(identity: string): string {
 	try {
 		return checkIdentity(identity);
@@ -11,25 +11,23 @@ export function parseIdentity(identity: string): string {
 	}
 }
 
-/** Who has which identity at present: names that differ in case alone are one, as they are on some file systems. */
+/** The claimed identities, by lower-case name: some file systems ignore case. */
 export type IdentityClaims = ReadonlyMap<string, IdentityClaim>;
 type IdentityClaim = {readonly identity: string; readonly codexId: string};
 
 const keyOf = (identity: string): string => identity.toLowerCase();
 
-/** The session that has an identity. */
 export const claimingCodexId = (claims: IdentityClaims, identity: string): string | undefined =>
 	claims.get(keyOf(identity))?.codexId;
 
-/** What a caller can do about a conflict depends on what it wants, and on the session that has the identity. */
 type ConflictContext = {
 	/** Whether the call resumes a session, whose identity cannot be changed. */
 	readonly isResume?: boolean;
-	/** Whether the session that has the identity is about to end. */
+	/** Whether the session that owns the identity is being closed. */
 	readonly isClosing?: ((codexId: string) => boolean) | undefined;
 };
 
-/** The claims with one more; rejected if another session has the identity, or there are too many. */
+/** Adds a claim. Throws if another session has the identity or the limit is reached. */
 export function addClaim(
 	claims: IdentityClaims,
 	claim: IdentityClaim,
@@ -42,7 +40,7 @@ export function addClaim(
 	return new Map(claims).set(keyOf(claim.identity), claim);
 }
 
-/** The claims without this session's. */
+/** Removes a session's claim. A claim of another session is kept. */
 export function removeClaim(claims: IdentityClaims, {identity, codexId}: IdentityClaim): IdentityClaims {
 	if (claimingCodexId(claims, identity) !== codexId) return claims;
 	const remaining = new Map(claims);
@@ -51,9 +49,8 @@ export function removeClaim(claims: IdentityClaims, {identity, codexId}: Identit
 }
 
 const alternativeAdvice = (isResume = false): string =>
-	isResume ? 'or start a new session with another identity, without codex_id' : 'or name another identity';
+	isResume ? 'or start a new session with another identity, without codex_id' : 'or use another identity';
 
-/** An identity that another session has. */
 function identityConflict(
 	identity: string,
 	claimant: string,
@@ -70,7 +67,7 @@ function identityConflict(
 	);
 }
 
-/** An identity that a session of another process has, which alone can end it. */
+/** The error for an identity of a session in another process. Only that process can close it. */
 export function remoteIdentityConflict(
 	identity: string,
 	claimant: string,
@@ -82,7 +79,7 @@ export function remoteIdentityConflict(
 	return new ToolError(
 		'identity_conflict',
 		`The identity ${identity} belongs to the session ${claimant} of another bridge serve${pidNote}. ` +
-			`Continue it there, end it or that bridge serve there, ${alternative}.`,
+			`Continue it there, close it there, stop that bridge serve, ${alternative}.`,
 		{identity, conflicting_codex_id: claimant, codex_id: claimant, ...(pid === undefined ? {} : {pid})},
 	);
 }
@@ -91,7 +88,7 @@ function tooManySessions(claims: IdentityClaims, limit: number): ToolError {
 	const activeIdentities = [...claims.values()].map(({identity, codexId}) => `${identity} (${codexId})`);
 	return new ToolError(
 		'max_sessions',
-		`There are ${claims.size} active sessions, and max_concurrent_threads is ${limit}. Close one with codex_close: ${activeIdentities.join(', ')}.`,
+		`${claims.size} sessions are active, and max_concurrent_threads is ${limit}. Close one with codex_close: ${activeIdentities.join(', ')}.`,
 		{max: limit, active: claims.size},
 	);
 }

@@ -10,18 +10,18 @@ import type {SessionEntry} from './types.js';
 
 const MAX_BYTES = 64 * 2 ** 20;
 
-/** What can be seen of a team from outside, without changing anything. */
+/** A read-only view of a team's registry. */
 export type TeamView = {
 	readonly team: string;
-	/** The name of its folder: that of the team, or of a repository without one. */
+	/** The name of the state folder: a team, or a repository without one. */
 	readonly name: string;
 	readonly folder: string;
 	readonly entries: readonly SessionEntry[];
-	/** Why its registry cannot be read, if it cannot. */
+	/** Why the registry cannot be read. */
 	readonly error: string | undefined;
 };
 
-/** The folders of teams, and of repositories without one, that have had sessions: all, or those of one team. */
+/** Lists the state folders of one team or of all. Repositories without a team have their own folders. */
 export async function listTeamFolders(base: string, team?: string): Promise<string[]> {
 	const folders = await readdir(auditFolder(base), {withFileTypes: true}).catch(() => []);
 	return folders
@@ -33,7 +33,7 @@ export async function listTeamFolders(base: string, team?: string): Promise<stri
 
 const teamOf = (name: string): string => name.split('@', 1)[0] ?? name;
 
-/** Sessions that are said to be active, but whose process is gone, are shown as the stale ones that they are. */
+/** Reads a registry. Active sessions whose process has exited are shown as stale. */
 export async function inspectTeam(base: string, name: string): Promise<TeamView> {
 	const folder = join(auditFolder(base), name);
 	const team = teamOf(name);

@@ -1,36 +1,33 @@
 import type {SessionState, SessionStatus} from './types.js';
 
-/** Where a session is in its life. `starting`: its first turn runs, and Codex has not named the thread yet. */
+/** The stage of a session. `starting`: the first turn runs, and the thread id is not known yet. */
 type LifecycleStage = 'starting' | 'busy' | 'idle' | 'closed';
 
-/** What happens to a session. */
 export type LifecycleEvent =
 	| 'thread_known'
 	| 'turn_started'
 	| 'turn_ended'
-	/** The first turn ended, and there is no thread. */
+	/** The first turn ended without a thread. */
 	| 'start_failed'
 	| 'closed'
 	| 'interrupted'
-	| 'child_gone'
+	| 'child_exited'
 	| 'resumed';
 
-/** What the registry says of a session. */
 export type LifecycleState = {readonly stage: LifecycleStage; readonly status: SessionStatus};
 
-/** A session whose first call was just accepted. */
 export const initialLifecycle: LifecycleState = {stage: 'starting', status: 'active'};
 
 const finalStates = {
 	closed: {stage: 'closed', status: 'closed'},
 	interrupted: {stage: 'closed', status: 'interrupted'},
-	child_gone: {stage: 'closed', status: 'stale'},
+	child_exited: {stage: 'closed', status: 'stale'},
 } as const;
 
 const busy: LifecycleState = {stage: 'busy', status: 'active'};
 const idle: LifecycleState = {stage: 'idle', status: 'active'};
 
-/** Each change that there is; what is not here changes nothing. */
+/** All transitions. Other events are ignored. */
 const transitions: {
 	readonly [stage in LifecycleStage]: {readonly [event in LifecycleEvent]?: LifecycleState};
 } = {
@@ -40,10 +37,9 @@ const transitions: {
 	closed: {resumed: initialLifecycle},
 };
 
-/** The life of a session after something happened to it. */
 export const nextLifecycle = (state: LifecycleState, event: LifecycleEvent): LifecycleState =>
 	transitions[state.stage][event] ?? state;
 
-/** What is told of it: who starts is busy. */
+/** The state as clients see it: a starting session is busy. */
 export const sessionStateOf = ({stage}: LifecycleState): SessionState =>
 	stage === 'starting' ? 'busy' : stage;

@@ -10,7 +10,6 @@ import {ToolError} from './tool-error.js';
 import type {TurnRunner} from './turn-runner.js';
 import type {SessionEntry} from './types.js';
 
-/** How Codex is doing. */
 export type CodexProcessState = {
 	readonly isAlive: boolean;
 	readonly backend: string;
@@ -23,14 +22,14 @@ type ManagementOptions = {
 	readonly runner: TurnRunner;
 	readonly auditLog: AuditLog;
 	readonly codexState: () => CodexProcessState;
-	readonly office: {readonly counters: MailCounters; pending(): Promise<number>};
+	readonly mailScheduler: {readonly counters: MailCounters; pending(): Promise<number>};
 	readonly now?: () => Date;
 };
 
-/** So many closed sessions are recent. */
+/** Number of ended sessions that `codex_threads` lists by default. */
 const MAX_RECENT_CLOSED = 20;
 
-/** The tools that look at sessions and end them. They work without Codex, too. */
+/** The tools that list and close sessions. They also work when Codex is not running. */
 export function managementTools(options: ManagementOptions): ReadonlyMap<string, BridgeTool> {
 	const startedAt = (options.now ?? (() => new Date()))();
 	return new Map<string, BridgeTool>([
@@ -44,7 +43,7 @@ async function listThreads(sessions: CodexSessions, args: JsonObject): Promise<J
 	const identity = textArgument(args, 'identity');
 	const includeClosed = args.include_closed ?? undefined;
 	if (includeClosed !== undefined && typeof includeClosed !== 'boolean')
-		throw invalidParams('include_closed is true or false.');
+		throw invalidParams('include_closed must be true or false.');
 	await sessions.registry.refresh();
 	const entries = sessions
 		.entries()
@@ -64,14 +63,14 @@ async function listThreads(sessions: CodexSessions, args: JsonObject): Promise<J
 }
 
 async function getStatus(
-	{sessions, codexState: child, office, now = () => new Date()}: ManagementOptions,
+	{sessions, codexState, mailScheduler, now = () => new Date()}: ManagementOptions,
 	startedAt: Date,
 ): Promise<JsonObject> {
 	const {live, registry, config} = sessions;
-	const {isAlive, backend, exitCode, signal} = child();
+	const {isAlive, backend, exitCode, signal} = codexState();
 	const busy = live.filter(({entry}) => entry.state === 'busy').length;
 	const health = registry.health();
-	const pending = await office.pending();
+	const pending = await mailScheduler.pending();
 	return {
 		child_alive: isAlive,
 		backend,
@@ -84,7 +83,7 @@ async function getStatus(
 		idle_thread_count: live.length - busy,
 		max_concurrent_threads: config.maxConcurrentThreads,
 		pending_mail_count: pending,
-		mail: {...office.counters, pending},
+		mail: {...mailScheduler.counters, pending},
 		identity_map: Object.fromEntries(
 			live.map(({identity, codexId, threadId, entry}) => [
 				identity,
@@ -104,16 +103,13 @@ async function getStatus(
 }
 
 async function closeSession(
-	{sessions, runner, auditLog: journal}: ManagementOptions,
+	{sessions, runner, auditLog}: ManagementOptions,
 	args: JsonObject,
 ): Promise<JsonObject> {
 	const {codex_id: codexId, identity} = args;
 	const ref = codexId ?? identity;
 	if (typeof ref !== 'string' || ref === '' || (codexId !== undefined && identity !== undefined))
-		throw new ToolError(
-			'invalid_params',
-			'codex_close needs codex_id or identity, one of the two, as a text.',
-		);
+		throw new ToolError('invalid_params', 'codex_close requires either codex_id or identity, as a string.');
 	const correlationId = randomUUID();
 	const session = sessions.findLive(ref);
 	if (!session) {
@@ -121,18 +117,18 @@ async function closeSession(
 		const entry = sessions.requireEntry(ref);
 		if (entry.status === 'active') throw remoteSessionError(entry);
 		const ids = {codexId: entry.codex_id, identity: entry.identity};
-		journal.sessionClosed(correlationId, ids, 'already_closed');
+		auditLog.sessionClosed(correlationId, ids, 'already_closed');
 		return {closed: true, codex_id: entry.codex_id, identity: entry.identity, status: 'already_closed'};
 	}
-	journal.sessionClosed(correlationId, session, 'started');
+	auditLog.sessionClosed(correlationId, session, 'started');
 	const ending = await runner.close(session);
-	journal.sessionClosed(correlationId, session, ending);
+	auditLog.sessionClosed(correlationId, session, ending);
 	return {closed: true, codex_id: session.codexId, identity: session.identity, status: ending};
 }
 
 const remoteSessionError = ({codex_id: codexId, identity}: SessionEntry): ToolError =>
 	new ToolError(
 		'session_not_found',
-		`The session ${codexId} (${identity}) belongs to another bridge serve, which alone can close it.`,
+		`The session ${codexId} (${identity}) belongs to another bridge serve. Close it there.`,
 		{codex_id: codexId, identity},
 	);

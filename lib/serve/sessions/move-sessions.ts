@@ -12,7 +12,7 @@ import {registryPath, SessionTable} from './session-table.js';
 import type {SessionEntry} from './types.js';
 
 export type MoveSessionsOptions = {
-	/** The folder of the team, where earlier versions of bridge kept the sessions of all repositories. */
+	/** The folder of the team. Earlier versions of bridge stored the sessions of all repositories in it. */
 	readonly from: string;
 	readonly to: string;
 	/** The repository whose sessions are moved. */
@@ -21,20 +21,22 @@ export type MoveSessionsOptions = {
 };
 
 /**
- * Moves the sessions of one repository into its own folder, with their summaries. While another process has sessions in the old
- * folder, all stay there: that process resumes closed ones from it. Each step can be repeated, so that a crash loses nothing: a session is copied before it is removed.
+ * Moves the sessions of one repository and their summaries into its own folder. Does nothing while another
+ * process uses the old folder, since that process can still resume closed sessions from it. A crash loses
+ * nothing: sessions are copied before they are removed, and each step is idempotent.
  */
-export async function moveSessions({from, to, repoRoot: root, log}: MoveSessionsOptions): Promise<void> {
+export async function moveSessions({from, to, repoRoot, log}: MoveSessionsOptions): Promise<void> {
 	if (!existsSync(registryPath(from))) return;
 	const [source, target] = [from, to].map(folder => new SessionTable({folder, log, now: () => new Date()}));
 	if (!source || !target) return;
 	const moved = await withFolderLock(join(from, '.lock'), async () => {
 		await source.read();
 		const matching: SessionEntry[] = [];
-		for (const entry of source.entries()) if (await belongsToRepository(root, entry)) matching.push(entry);
+		for (const entry of source.entries())
+			if (await belongsToRepository(repoRoot, entry)) matching.push(entry);
 		if (matching.length === 0) return matching;
 		if (await hasLiveLocks(from)) {
-			const sentence = `Another bridge serve uses the sessions in ${from}. Those of ${root} are moved to ${to} at a later start.`;
+			const sentence = `Another bridge serve uses the sessions in ${from}. A later start moves those of ${repoRoot} to ${to}.`;
 			log.info('registry.move_deferred', sentence, {sessions: matching.length});
 			return [];
 		}
@@ -51,12 +53,15 @@ export async function moveSessions({from, to, repoRoot: root, log}: MoveSessions
 		return matching;
 	});
 	if (moved.length > 0)
-		log.info('registry.moved', `Sessions of ${root} were moved from ${from} to ${to}.`, {
+		log.info('registry.moved', `Sessions of ${repoRoot} were moved from ${from} to ${to}.`, {
 			sessions: moved.length,
 		});
 }
 
-/** Sessions below a folder that is not a repository stay with their own repositories: it may be the home folder. */
+/**
+ * If `repoRoot` is not a repository, it may be the home folder: sessions of repositories below it do not
+ * belong to it.
+ */
 async function belongsToRepository(
 	repoRoot: string,
 	{repo_root: repository, cwd}: SessionEntry,

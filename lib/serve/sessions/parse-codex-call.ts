@@ -13,21 +13,18 @@ import {
 	textArgument,
 } from './tool-arguments.js';
 
-/** What a call of `codex` or `codex-reply` asks for. */
 export type CodexCall = StartCall | ResumeCall | ReplyCall;
 
-/** What a call sets of its session. */
 export type CallSettings = {
 	readonly identity: string | undefined;
 	readonly tag: string | undefined;
 	readonly autoMail: boolean | undefined;
 	readonly role: string | undefined;
 	readonly cwd: string | undefined;
-	/** What Codex is to be told as it is. */
+	/** Arguments that are forwarded to Codex unchanged. */
 	readonly forwarded: JsonObject;
 };
 
-/** A new session. */
 export type StartCall = CallSettings & {
 	readonly kind: 'start';
 	readonly prompt: string | undefined;
@@ -35,34 +32,33 @@ export type StartCall = CallSettings & {
 	readonly agentFileAs: 'prompt' | 'base-instructions';
 };
 
-/** A session goes on that may be closed, or have been somebody else's. */
+/** Resumes a session that may be closed or come from an earlier run. */
 export type ResumeCall = CallSettings & {
 	readonly kind: 'resume';
 	readonly ref: string;
 	readonly prompt: string;
 };
 
-/** A session goes on. */
 export type ReplyCall = {
 	readonly kind: 'reply';
 	readonly ref: string;
-	/** Further ids, which have to name the same session. */
+	/** Further ids. They must identify the same session. */
 	readonly otherRefs: readonly string[];
 	readonly prompt: string;
 };
 
-/** What `codex` with a codex_id and no prompt is taken for. */
+/** The prompt of `codex` with a codex_id and no prompt. */
 const CONTINUE_PROMPT = 'Continue.';
 
 const MAX_TAG = 200;
 
-/** Understands a call of one of Codex's tools, or refuses it. */
+/** Parses and validates the arguments of a Codex tool. */
 export function parseCodexCall(
 	tool: 'codex' | 'codex-reply',
 	input: unknown,
 	agentFileAs: StartCall['agentFileAs'] = 'prompt',
 ): CodexCall {
-	if (input !== undefined && !isObject(input)) throw invalidParams('The arguments have to be an object.');
+	if (input !== undefined && !isObject(input)) throw invalidParams('The arguments must be an object.');
 	const args = input ?? {};
 	assertNestingDepth(args);
 	if (tool === 'codex-reply') return parseReplyCall(args);
@@ -72,7 +68,7 @@ export function parseCodexCall(
 		: parseResumeCall(args);
 }
 
-/** Codex drops a message that is nested too deeply, and the turn would never begin. */
+/** Codex drops messages that are nested too deeply, so the turn would never start. */
 function assertNestingDepth(args: JsonObject): void {
 	for (const [name, value] of Object.entries(args))
 		if (isDeeperThan(value, MAX_CODEX_NESTING))
@@ -86,21 +82,21 @@ function parseReplyCall(args: JsonObject): ReplyCall {
 	const [ref, ...otherRefs] = ['codex_id', 'threadId', 'conversationId']
 		.map(name => textArgument(args, name))
 		.filter(id => id !== undefined);
-	if (ref === undefined) throw invalidParams('codex-reply needs the codex_id that codex has answered with.');
+	if (ref === undefined) throw invalidParams('codex-reply requires the codex_id that codex returned.');
 	const prompt = textArgument(args, 'prompt');
-	if (prompt === undefined) throw invalidParams('codex-reply needs a prompt.');
+	if (prompt === undefined) throw invalidParams('codex-reply requires a prompt.');
 	return {kind: 'reply', ref, otherRefs, prompt};
 }
 
 function parseResumeCall(args: JsonObject): ResumeCall {
 	if (args.agent_file !== undefined)
 		throw invalidParams(
-			'A session that goes on has its agent already: give codex_id or agent_file, not both.',
+			'agent_file cannot be combined with codex_id: an existing session already has its agent. Pass one of the two.',
 		);
 	const startOnlyName = startOnlyArgumentNames.find(name => args[name] !== undefined && args[name] !== null);
 	if (startOnlyName !== undefined)
 		throw invalidParams(
-			`${startOnlyName} is set when a session starts, and cannot change in one that goes on. Leave it out, or start a new session without codex_id.`,
+			`${startOnlyName} is set when a session starts and cannot be changed later. Omit it, or start a new session without codex_id.`,
 		);
 	return {
 		kind: 'resume',
@@ -114,16 +110,18 @@ function parseStartCall(args: JsonObject, fallback: StartCall['agentFileAs']): S
 	const [prompt, agentFile] = [textArgument(args, 'prompt'), textArgument(args, 'agent_file')];
 	const agentFileAs = parseAgentFileAs(args, fallback);
 	if (agentFile === undefined && args.agent_file_as !== undefined && args.agent_file_as !== null)
-		throw invalidParams('agent_file_as needs an agent_file.');
+		throw invalidParams('agent_file_as requires agent_file.');
 	if (agentFile !== undefined && agentFileAs === 'prompt' && prompt !== undefined)
-		throw invalidParams('agent_file and prompt exclude each other: the text of the file is the prompt.');
+		throw invalidParams(
+			'agent_file and prompt are mutually exclusive: the text of the file becomes the prompt.',
+		);
 	if (prompt === undefined && agentFile !== undefined && agentFileAs === 'base-instructions')
 		throw invalidParams(
-			'agent_file becomes the base-instructions, so a new session also needs a prompt. Give a prompt, or agent_file_as prompt.',
+			'agent_file becomes the base-instructions, so a new session also needs a prompt. Pass a prompt, or set agent_file_as to prompt.',
 		);
 	if (prompt === undefined && agentFile === undefined)
 		throw invalidParams(
-			'A new session needs a prompt, or an agent_file; to go on with one, give its codex_id.',
+			'A new session requires prompt or agent_file. To continue an existing session, pass its codex_id.',
 		);
 	return {kind: 'start', prompt, agentFile, agentFileAs, ...parseSettings(args)};
 }
@@ -131,22 +129,22 @@ function parseStartCall(args: JsonObject, fallback: StartCall['agentFileAs']): S
 function parseAgentFileAs(args: JsonObject, fallback: StartCall['agentFileAs']): StartCall['agentFileAs'] {
 	const value = textArgument(args, 'agent_file_as') ?? fallback;
 	if (value === 'prompt' || value === 'base-instructions') return value;
-	throw invalidParams(`agent_file_as is prompt or base-instructions, not ${value.slice(0, 100)}.`);
+	throw invalidParams(`agent_file_as must be prompt or base-instructions, not ${value.slice(0, 100)}.`);
 }
 
 function parseSettings(args: JsonObject): CallSettings {
 	const autoMail = args.auto_mail ?? undefined;
 	if (autoMail !== undefined && typeof autoMail !== 'boolean')
-		throw invalidParams('auto_mail is true or false.');
+		throw invalidParams('auto_mail must be true or false.');
 	const sandbox = textArgument(args, 'sandbox');
 	if (sandbox !== undefined && !sandboxModes.includes(sandbox))
-		throw invalidParams(`sandbox is ${sandboxModes.join(', ')}, not ${sandbox.slice(0, 100)}.`);
+		throw invalidParams(`sandbox must be one of ${sandboxModes.join(', ')}, not ${sandbox.slice(0, 100)}.`);
 	const tag = textArgument(args, 'tag');
 	if (tag !== undefined && tag.length > MAX_TAG)
-		throw invalidParams(`A tag has at most ${MAX_TAG} characters.`);
+		throw invalidParams(`tag must not be longer than ${MAX_TAG} characters.`);
 	return {
 		identity: textArgument(args, 'identity'),
-		// The registry keeps it.
+		// Redacted because the registry stores it.
 		tag: tag === undefined ? tag : redactText(wellFormed(tag)),
 		autoMail,
 		role: textArgument(args, 'role'),
@@ -163,12 +161,12 @@ function parseForwarded(args: JsonObject): JsonObject {
 	return config === undefined ? without(forwarded, 'config') : {...forwarded, config};
 }
 
-/** Models often send an object as JSON in a text. */
+/** Accepts an object or, since models often send that, a string with its JSON. */
 function parseConfig(input: unknown): JsonObject | undefined {
 	if (input === undefined || input === null) return;
 	const value = typeof input === 'string' ? tryParseJson(input) : input;
 	if (!isObject(value))
-		throw invalidParams('config has to be an object of settings, or a text that is one as JSON.');
+		throw invalidParams('config must be an object of settings, or a string with its JSON.');
 	assertNestingDepth({config: value});
 	return value;
 }

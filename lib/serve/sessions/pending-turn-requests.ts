@@ -4,20 +4,19 @@ import type {JsonObject} from '../../util/json.js';
 import {RESUME_META, SETTINGS_META} from '../codex/app-server-turns.js';
 import type {TurnRun} from './turn-run.js';
 
-/** What Codex is asked at present. Its ids are nobody else's, so a late answer is known for what it is. */
+/** Pending requests to Codex. Their ids have a unique prefix, so that late responses are recognized. */
 export class PendingTurnRequests {
 	readonly #prefix = `turn-${randomBytes(4).toString('hex')}`;
-	/** By the key of the request. There are no more than sessions. */
+	/** By request key. Bounded by the number of sessions, since each runs one turn at a time. */
 	readonly #pending = new Map<string, TurnRun>();
 	#lastId = 0;
 	#send: (envelope: Envelope) => void = () => {};
 
-	/** Says how Codex is spoken to. */
+	/** Sets the function that sends messages to Codex. */
 	attach(send: (envelope: Envelope) => void): void {
 		this.#send = send;
 	}
 
-	/** Asks Codex for a turn. */
 	send(run: TurnRun, name: string, args: JsonObject): void {
 		const id = `${this.#prefix}-${++this.#lastId}`;
 		const {meta: clientMeta, origin = bridgeOrigin, resumeSettings, turnSettings} = run.turnRequest;
@@ -36,25 +35,23 @@ export class PendingTurnRequests {
 		this.#send(Envelope.of({jsonrpc: '2.0', id, method: 'tools/call', params}, origin));
 	}
 
-	/** Tells Codex to stop. The answer is still waited for. */
+	/** Sends a cancellation. The request stays pending until Codex responds. */
 	cancel(run: TurnRun, reason: string): void {
 		if (run.requestId === undefined) return;
 		const params = {requestId: run.requestId, reason};
 		this.#send(Envelope.of({jsonrpc: '2.0', method: 'notifications/cancelled', params}));
 	}
 
-	/** The turn that Codex was asked for under this key. */
 	find(key: string): TurnRun | undefined {
 		return this.#pending.get(key);
 	}
 
-	/** Nothing is waited for any more. */
 	remove(run: TurnRun): void {
 		if (run.requestId !== undefined) this.#pending.delete(JSON.stringify(run.requestId));
 		run.requestId = undefined;
 	}
 
-	/** Whether this is the key of a turn's request, be it over or not. */
+	/** Whether a key belongs to a request of a turn, including completed ones. */
 	isOwnKey(key: string): boolean {
 		return key.startsWith(`"${this.#prefix}`);
 	}

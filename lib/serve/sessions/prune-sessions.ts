@@ -9,14 +9,13 @@ import type {SessionEntry} from './types.js';
 
 const MAX_AGE_MS = 30 * 24 * 3_600_000;
 
-/** Whether a session is over, and so old, or its folder so gone, that nobody will come back to it. */
+/** Whether a session is inactive and either too old or without its folder. */
 export const isPrunable = ({status, last_active, cwd}: SessionEntry, now: Date): boolean =>
 	status !== 'active' && (!(now.getTime() - Date.parse(last_active) < MAX_AGE_MS) || !existsSync(cwd));
 
-/** A session that was removed, and whether its summary was. */
 type PrunedSession = {readonly entry: SessionEntry; readonly hadSummary: boolean};
 
-/** Removes sessions and their summaries. Nothing is removed that changed since it was looked at. */
+/** Removes sessions and their summaries. Skips sessions that have changed since `candidates` were read. */
 export async function pruneSessions(
 	folder: string,
 	candidates: readonly SessionEntry[],

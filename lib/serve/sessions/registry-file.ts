@@ -1,27 +1,26 @@
 import {type SessionEntry, sessionStates, sessionStatuses} from './types.js';
 
-/** The version of the format that is written. */
+/** The format version that this build reads and writes. */
 const REGISTRY_VERSION = 1;
 
-/** An entry as it stands in the file, with whatever members others have put there. */
+/** An entry as stored in the file, including members that this version does not define. */
 export type StoredRecord = {readonly [key: string]: unknown};
 
-/** What is in a registry's file. */
 export type RegistryContent = {
-	/** Members beside version and sessions, which are kept. */
+	/** Members other than `version` and `sessions`. They are preserved. */
 	readonly extraMembers: StoredRecord;
-	/** By codex id; what has none, or is no session, is kept under a key of its own. */
+	/** By codex id. Records that are not sessions are preserved under generated keys. */
 	readonly records: ReadonlyMap<string, StoredRecord>;
 };
 
 export const emptyRegistry: RegistryContent = {extraMembers: {}, records: new Map()};
 
-/** The file is no registry. */
+/** The file is not a valid registry. */
 export class CorruptRegistryError extends Error {
 	override readonly name = 'CorruptRegistryError';
 }
 
-/** The file is the registry of a later bridge, and is not to be touched. */
+/** A newer version of bridge wrote the file. It must not be modified. */
 export class NewerRegistryError extends Error {
 	override readonly name = 'NewerRegistryError';
 }
@@ -44,16 +43,16 @@ function parseObject(text: string): StoredRecord {
 	try {
 		value = JSON.parse(text);
 	} catch {
-		throw new CorruptRegistryError(text.trim() === '' ? 'it is empty' : 'it is no JSON');
+		throw new CorruptRegistryError(text.trim() === '' ? 'it is empty' : 'it is not valid JSON');
 	}
 	if (typeof value !== 'object' || value === null || Array.isArray(value))
-		throw new CorruptRegistryError('it is no object');
+		throw new CorruptRegistryError('it is not a JSON object');
 	return value as StoredRecord;
 }
 
 const recordTexts = new WeakMap<StoredRecord, string>();
 
-/** One line an entry, for people who look. The texts of entries are kept: most do not change between two saves. */
+/** One line per entry, for readability. Texts of entries are cached, since few change between saves. */
 export function formatRegistry({extraMembers, records}: RegistryContent): string {
 	const lines = [...records.values()].map(record => {
 		if (typeof record !== 'object' || record === null) return JSON.stringify(record);
@@ -65,14 +64,12 @@ export function formatRegistry({extraMembers, records}: RegistryContent): string
 	return `${head},"sessions":[${lines.length > 0 ? `\n${lines.join(',\n')}\n` : ''}]}\n`;
 }
 
-/** What is there of every session. */
 type SessionRecord = StoredRecord & {
 	readonly codex_id: string;
 	readonly identity: string;
 	readonly team: string;
 };
 
-/** Whether a record is a session, and not something that only stands among them. */
 export function isSessionRecord(record: unknown): record is SessionRecord {
 	if (typeof record !== 'object' || record === null) return false;
 	const {codex_id, identity, team, status} = record as StoredRecord;
@@ -84,7 +81,7 @@ export function isSessionRecord(record: unknown): record is SessionRecord {
 	);
 }
 
-/** A record as an entry, with defaults for what older writers did not have; undefined where it is none. */
+/** Parses a record, with defaults for missing members. Returns undefined if it is not a session. */
 export function parseEntry(record: unknown): SessionEntry | undefined {
 	if (!isSessionRecord(record)) return;
 	const stored: StoredRecord = record;
@@ -92,7 +89,7 @@ export function parseEntry(record: unknown): SessionEntry | undefined {
 	const {previous_thread_ids: previous, auto_mail, turns} = stored;
 	const status = stored.status as SessionEntry['status'];
 	const started = isNonEmptyString(stored.started_at) ? stored.started_at : EPOCH;
-	// One literal: spreads would make a thousand of them cost more than parsing the file.
+	// One literal: with spreads, a thousand entries cost more than parsing the file.
 	const entry: SessionEntry = {
 		codex_id,
 		thread_id: nonEmptyStringOrNull(stored.thread_id),

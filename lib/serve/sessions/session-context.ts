@@ -1,7 +1,7 @@
 import {closeSync, constants, fstatSync, openSync, readSync, statSync} from 'node:fs';
 import {basename, dirname, join, resolve} from 'node:path';
 
-/** Where a session works: read anew at every call, since branches change. Null outside of a repository. */
+/** The repository of a session, null outside of one. Read again for every call, since branches change. */
 export type RepoContext = {
 	readonly repo_root: string | null;
 	readonly repo_name: string | null;
@@ -10,18 +10,19 @@ export type RepoContext = {
 
 const noRepository: RepoContext = {repo_root: null, repo_name: null, branch: null};
 
-/** Git's files are small. What is larger is none of them. */
+/** Limit for files of git. Larger files are ignored. */
 const MAX_BYTES = 64 * 1024;
 
 /**
- * What git says of a folder, told by its files: a process for each call would cost more than the call. They are few and
- * small, so they are read at once: whoever waits for a thread to do that waits longer, as others write to disk there.
+ * Reads the repository, its name and the branch from git's files, since a git process costs more than the
+ * call itself. The reads are synchronous: the files are few and small, and the thread pool may be busy with
+ * slow writes.
  */
 export function readRepoContext(cwd: string): RepoContext {
 	const repository = findGitFolder(resolve(cwd));
 	if (!repository) return noRepository;
 	const {root, folder} = repository;
-	// A worktree has a HEAD of its own, and all else in common with the others.
+	// A worktree has its own HEAD and shares everything else.
 	const common = resolve(folder, readSmallFile(join(folder, 'commondir'))?.trim() ?? '.');
 	const [head, config] = [readSmallFile(join(folder, 'HEAD')), readSmallFile(join(common, 'config'))];
 	return {
@@ -31,7 +32,7 @@ export function readRepoContext(cwd: string): RepoContext {
 	};
 }
 
-/** The repository that a folder is in: `.git` is a folder, or a file that names one. */
+/** Finds the repository that contains a folder. `.git` is a folder, or a file with the path of one. */
 function findGitFolder(cwd: string): {readonly root: string; readonly folder: string} | undefined {
 	for (let root = cwd; ; root = dirname(root)) {
 		const dotGit = join(root, '.git');
@@ -45,14 +46,14 @@ function findGitFolder(cwd: string): {readonly root: string; readonly folder: st
 	}
 }
 
-/** The branch, or `HEAD` where none is checked out, as git itself says. */
+/** Returns the branch, or `HEAD` if it is detached, like `git rev-parse --abbrev-ref HEAD`. */
 function branchOf(head: string): string | null {
 	const [, branch] = /^ref: refs\/heads\/(.+)$/m.exec(head) ?? [];
 	if (branch !== undefined) return isValidGitName(branch.trim()) ? branch.trim() : null;
 	return /^[0-9a-f]{40,64}\s*$/.test(head) ? 'HEAD' : null;
 }
 
-/** The last part of the URL of `origin`. */
+/** Returns the last path segment of the URL of `origin`. */
 function originName(config: string): string | undefined {
 	const lines = config.split('\n').map(line => line.trim());
 	const start = lines.indexOf('[remote "origin"]') + 1;
@@ -65,14 +66,13 @@ function originName(config: string): string | undefined {
 	return last !== undefined && isValidGitName(last) ? last : undefined;
 }
 
-/** The length that file systems allow a name of git's. */
 const MAX_NAME = 255;
 
-/** Whether a name is one that git accepts. A repository may have been made by hand, and a prompt gets its names. */
+/** Whether git accepts a name. Names go into prompts, and a crafted repository may contain any text. */
 const isValidGitName = (name: string): boolean =>
 	name !== '' && name.length <= MAX_NAME && !/[\s\p{Cc}~^:?*[\\]/u.test(name);
 
-/** A small file's text; nothing of what is no file, or cannot be read. */
+/** Returns the text of a small regular file, or undefined if it cannot be read. */
 function readSmallFile(path: string): string | undefined {
 	let file: number | undefined;
 	try {
@@ -89,14 +89,13 @@ function readSmallFile(path: string): string | undefined {
 	}
 }
 
-/** All that a session is told of itself. */
 type SessionContext = RepoContext & {
 	readonly identity: string;
 	readonly team: string;
 	readonly cwd: string;
 };
 
-/** What Codex is told of who it is and where, in its developer instructions. */
+/** The block with identity, team and repository for the developer instructions. */
 export const formatSessionContext = ({
 	identity,
 	team,
@@ -115,7 +114,7 @@ export const formatSessionContext = ({
 		'</session-context>',
 	].join('\n');
 
-/** What comes before a reply when the session has been told something else before; nothing when it has not. */
+/** Returns a note about changes since the context that was last sent, or undefined if nothing changed. */
 export function formatContextUpdate(previous: RepoContext, current: RepoContext): string | undefined {
 	const changes = [
 		...(previous.repo_root === current.repo_root
@@ -130,10 +129,10 @@ export function formatContextUpdate(previous: RepoContext, current: RepoContext)
 		: `<session-context-update>${changes.join(' ')}</session-context-update>`;
 }
 
-/** Names of folders and branches may hold nearly anything; none of it is to look like a line of ours. */
+/** Prevents names of folders and branches from forging lines or tags of the block. */
 const sanitizeLine = (text: string): string => text.replace(/[\p{Cc}<>]/gu, '?');
 
-/** Texts one after the other, with a blank line between; those that are empty are left out. */
+/** Joins the non-blank texts with blank lines. Returns undefined if there are none. */
 export const joinParagraphs = (...texts: ReadonlyArray<string | undefined>): string | undefined => {
 	const present = texts.filter(text => text !== undefined && text.trim() !== '');
 	return present.length === 0 ? undefined : present.join('\n\n');

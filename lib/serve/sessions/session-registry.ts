@@ -21,10 +21,10 @@ export type SessionRegistryOptions = {
 	readonly now?: () => Date;
 };
 
-/** What was only used is on disk after so long. */
+/** Delay before a `touch` is saved. */
 const TOUCH_DELAY_MS = 1500;
 
-/** All sessions of a team that are known, and their file: what is acknowledged survives a crash. */
+/** The sessions of a team, persisted in a file. Acknowledged changes survive a crash. */
 export class SessionRegistry {
 	readonly #options: SessionRegistryOptions;
 	readonly #now: () => Date;
@@ -44,8 +44,9 @@ export class SessionRegistry {
 	}
 
 	/**
-	 * Reads the file. Sessions whose process is gone become stale; a file that is no registry is kept aside; one of a later
-	 * version is refused. Where nothing can be written, it goes on in memory and says so.
+	 * Reads the file. Sessions of exited processes become stale. An invalid file is moved aside, and one of a
+	 * newer version is rejected. If the folder cannot be written, the registry logs an error and works in
+	 * memory.
 	 */
 	static async open(options: SessionRegistryOptions): Promise<SessionRegistry> {
 		const registry = new SessionRegistry(options);
@@ -57,14 +58,14 @@ export class SessionRegistry {
 			await registry.#withLock(() => registry.#markStale());
 		} catch (error) {
 			if (!isDiskError(error)) throw error;
-			// What cannot be read is not written over either: each save reads first.
+			// A file that cannot be read is not overwritten: each save reads it first.
 			await registry.#table.read().catch(() => {});
 			registry.#reportError(error);
 		}
 		return registry;
 	}
 
-	/** Looks what other processes have done since: their sessions may be over, or left by the dead. */
+	/** Reads changes of other processes, and marks the sessions of exited processes as stale. */
 	async refresh(): Promise<void> {
 		if (!this.#isPersistent) return;
 		this.#refreshing = this.#refreshing
@@ -73,12 +74,12 @@ export class SessionRegistry {
 		await this.#refreshing;
 	}
 
-	/** Where its file and the locks of identities are. */
+	/** The folder of the registry file and of the identity locks. */
 	get folder(): string {
 		return this.#options.folder;
 	}
 
-	/** Those of other processes too, as they were when the file was last read. */
+	/** Includes entries of other processes as of the last read. */
 	entries(): readonly SessionEntry[] {
 		return this.#table.entries();
 	}
@@ -87,24 +88,23 @@ export class SessionRegistry {
 		return this.#table.get(codexId);
 	}
 
-	/** By codex id, thread id (previous ones too) or identity; of several the active one, else the one used last. */
 	find(ref: string): SessionEntry | undefined {
 		return findEntry(this.#table.entries(), ref);
 	}
 
-	/** Takes a new or changed entry as this process's own. Resolves when it is durable, rejects when it cannot be. */
+	/** Adds or replaces an entry, which this process then owns. Resolves when it is durable. */
 	put(entry: SessionEntry): Promise<void> {
 		this.#table.put(entry);
 		return this.flush();
 	}
 
-	/** Forgets an entry that never became a session. */
+	/** Removes the entry of a session that failed to start. */
 	remove(codexId: string): Promise<void> {
 		this.#table.remove(codexId);
 		return this.flush();
 	}
 
-	/** Notes the time of use: on disk within 2 s. */
+	/** Updates the time of last use. Saved within 2 s. */
 	touch(codexId: string, lastActive: Date): void {
 		const entry = this.#table.get(codexId);
 		if (!entry || !this.#table.isOwn(codexId)) return;
@@ -112,7 +112,7 @@ export class SessionRegistry {
 		this.#touchTimer ??= setTimeout(() => this.flush().catch(() => {}), TOUCH_DELAY_MS).unref();
 	}
 
-	/** Takes an identity for a session, against all processes of this machine. */
+	/** Reserves an identity for a session among all processes that use this folder. */
 	async reserve(identity: string, codexId: string): Promise<IdentityReservation> {
 		const acquire = (): Promise<IdentityReservation> => this.#locks.acquire(identity, codexId, this.#now());
 		if (!this.#isPersistent) return this.#locks.acquireInMemory(identity, codexId, this.#now());
@@ -125,7 +125,7 @@ export class SessionRegistry {
 		}
 	}
 
-	/** Gives it back; nothing happens if it is not this process's. */
+	/** Releases an identity. Does nothing if this process does not own it. */
 	async release(identity: string): Promise<void> {
 		if (!this.#locks.ownerOf(identity)) return;
 		const release = (): Promise<void> => this.#locks.release(identity);
@@ -137,7 +137,7 @@ export class SessionRegistry {
 		return {persist, lastError: this.#lastError, corruptFile: this.#table.corruptFile};
 	}
 
-	/** Resolves when all that was put so far is on disk, rejects if it cannot be. */
+	/** Resolves when all changes so far are on disk. Rejects if saving fails. */
 	flush(): Promise<void> {
 		clearTimeout(this.#touchTimer);
 		this.#touchTimer = undefined;
@@ -145,7 +145,7 @@ export class SessionRegistry {
 		return this.#table.hasChanges ? this.#commit.commit() : this.#commit.pending();
 	}
 
-	/** Saves what is left and gives all identities back. */
+	/** Saves pending changes and releases all identities. */
 	async close(): Promise<void> {
 		try {
 			await this.flush();
@@ -163,7 +163,7 @@ export class SessionRegistry {
 		return withFolderLock(join(this.#options.folder, '.lock'), action);
 	}
 
-	/** What a process that is gone has left: its sessions can be resumed, and its identities are free. */
+	/** Marks sessions of exited processes as stale, so that they can be resumed, and removes their locks. */
 	async #markStale(): Promise<void> {
 		const {folder, team} = this.#options;
 		await this.#table.read();
@@ -188,7 +188,7 @@ export class SessionRegistry {
 				if (this.#table.hasChanges) await this.#table.write();
 			});
 			if (this.#lastError !== undefined)
-				this.#options.log.info('registry.saved', 'The registry is saved again.');
+				this.#options.log.info('registry.saved', 'The session registry can be saved again.');
 			this.#lastError = undefined;
 		} catch (error) {
 			this.#reportError(error);
@@ -196,24 +196,24 @@ export class SessionRegistry {
 		}
 	}
 
-	/** Tells once that nothing can be saved, however often it is tried. */
+	/** Logs the first failure only, until a save succeeds again. */
 	#reportError(error: unknown): void {
 		const reason = error instanceof Error ? error.message : String(error);
 		const sentence =
-			'The registry of sessions cannot be saved: what changes now is lost when this process ends. It is tried again with each change.';
+			'The session registry cannot be saved. Unsaved changes are lost when this process exits. Each change retries the save.';
 		if (this.#lastError === undefined)
 			this.#options.log.error('registry.unsaved', sentence, {folder: this.#options.folder, reason});
 		this.#lastError = reason;
 	}
 }
 
-/** Sessions that are named in one line of the log. */
+/** Limit of sessions listed in one log line. */
 const MAX_LISTED = 20;
 
 const staleSentence = (sessions: readonly string[]): string => {
 	const more = sessions.length > MAX_LISTED ? `, and ${sessions.length - MAX_LISTED} more` : '';
 	const listed = sessions.slice(0, MAX_LISTED).join(', ');
-	return `Left open by a bridge serve that did not end properly, and stale now: ${listed}${more}. codex with a codex_id resumes a session.`;
+	return `Sessions of a bridge serve that did not shut down properly are now stale: ${listed}${more}. Resume a session with codex and its codex_id.`;
 };
 
 const diskErrorCodes = new Set([
@@ -229,7 +229,7 @@ const diskErrorCodes = new Set([
 	'EEXIST',
 ]);
 
-/** Whether it is the disk's fault, and no mistake in what was asked of it. Node has no name for a quota that is used up. */
+/** Whether an error comes from the file system. Node has no name for `EDQUOT`, only its number. */
 const isDiskError = (error: unknown): boolean => {
 	const {code = '', errno = 0} = error as NodeJS.ErrnoException;
 	return diskErrorCodes.has(code) || -errno === constants.errno.EDQUOT;

@@ -20,45 +20,45 @@ import {
 import {ToolError} from './tool-error.js';
 import type {SessionEntry} from './types.js';
 
-/** What Codex is to be asked for a call that was let in. */
+/** The request to Codex for an accepted call. */
 type PreparedCall = {
 	readonly tool: 'codex' | 'codex-reply';
 	readonly arguments: JsonObject;
 	readonly acceptedCall: AcceptedCall;
 };
 
-/** A call that has its session, and will be ready to run when `ready` has been called and resolved. */
+/** A call that was assigned to a session. It can run when `prepare` has resolved. */
 export type RoutedCall = {
 	readonly session: CodexSession;
 	readonly isNew: boolean;
 	readonly prepare: () => Promise<PreparedCall>;
 };
 
-/** The settings of a call that were validated. */
+/** The validated settings of a call. */
 type SettingsChange = {
-	/** The folder that the call names. */
+	/** The folder from the call. */
 	readonly folder: string | undefined;
-	/** Settings that Codex has to apply to the turn. */
+	/** Settings for Codex to apply to the turn. */
 	readonly turnSettings: TurnSettings;
-	/** Applies all of them to the session, and returns a function that restores those of before. */
+	/** Applies all settings to the session. Returns a function that restores the previous ones. */
 	readonly apply: () => () => void;
 };
 
 type SessionRouterOptions = {
 	readonly sessions: CodexSessions;
-	readonly preparation: CallPreparer;
-	/** The codex_id of the session that the first call without an identity, or with its own, resumes. */
+	readonly callPreparer: CallPreparer;
+	/** The codex_id of the session to resume with the first call that has its identity or none. */
 	readonly resume?: string | undefined;
-	/** Why there is none although one was named; the first new session's result has it. */
+	/** Why --resume found no session to resume. Added to the result of the first new session. */
 	readonly notice?: string | undefined;
 	/** Whether Codex can change the settings of a session from turn to turn. */
 	readonly canChangeSettings?: () => boolean;
 };
 
-/** Decides which session a call is for. That takes no time, so that of two calls for one identity exactly one gets it. */
+/** Assigns calls to sessions. Synchronous, so that only one of two concurrent calls gets an identity. */
 export class SessionRouter {
 	readonly #sessions: CodexSessions;
-	readonly #preparation: CallPreparer;
+	readonly #callPreparer: CallPreparer;
 	readonly #canChangeSettings: () => boolean;
 	/** The codex_id of the session that --resume named, until a call resumes it. */
 	#pendingResumeId: string | undefined;
@@ -66,26 +66,26 @@ export class SessionRouter {
 
 	constructor({
 		sessions,
-		preparation,
+		callPreparer,
 		resume,
 		notice,
-		canChangeSettings: canChange = () => true,
+		canChangeSettings = () => true,
 	}: SessionRouterOptions) {
 		this.#sessions = sessions;
-		this.#preparation = preparation;
-		this.#canChangeSettings = canChange;
+		this.#callPreparer = callPreparer;
+		this.#canChangeSettings = canChangeSettings;
 		this.#pendingResumeId = resume;
 		this.#pendingNotice = notice;
 	}
 
-	/** Whether it is for a session that this process does not run: others may have done something to it since. */
+	/** Whether a call is for a session that is not live here. Other processes may have changed its entry. */
 	needsRegistryRefresh(call: CodexCall): boolean {
 		if (call.kind === 'start') return call.agentFile === undefined && this.#pendingResumeId !== undefined;
 		const refs = call.kind === 'reply' ? [call.ref, ...call.otherRefs] : [call.ref];
 		return refs.some(ref => this.#sessions.findLive(ref) === undefined);
 	}
 
-	/** Refuses the call where it cannot be. */
+	/** Assigns a call to a live, resumed or new session. Throws if that is impossible. */
 	route(call: CodexCall): RoutedCall {
 		if (call.kind === 'start') return this.#routeStart(call);
 		if (call.kind === 'reply') assertSameSession(this.#sessions, call);
@@ -104,10 +104,10 @@ export class SessionRouter {
 		);
 	}
 
-	/** Why a call would be rejected if there was a place for its session; else the error that there is none. */
+	/** Returns the error to report: that of an invalid call rather than a reached session limit. */
 	async rejectionReason(call: CodexCall, error: unknown): Promise<unknown> {
 		if (call.kind !== 'start' || !(error instanceof ToolError) || error.kind !== 'max_sessions') return error;
-		return this.#preparation.validateStart(call).then(
+		return this.#callPreparer.validateStart(call).then(
 			() => error,
 			reason => reason,
 		);
@@ -128,7 +128,7 @@ export class SessionRouter {
 		const isNamed = call.role !== undefined;
 		const session = this.#sessions.create({identity, cwd: '', tag, role, role_named: isNamed, autoMail});
 		const prepare = async (): Promise<PreparedCall> => {
-			const {arguments: args, prompt} = await this.#preparation.prepareStart(session, call);
+			const {arguments: args, prompt} = await this.#callPreparer.prepareStart(session, call);
 			await this.#sessions.reserveIdentity(session);
 			return {tool: 'codex', arguments: args, acceptedCall: {...acceptedCallOf(session, prompt), notice}};
 		};
@@ -139,13 +139,13 @@ export class SessionRouter {
 		};
 	}
 
-	/** The entry of the session that --resume named, as it is now. */
+	/** The current entry of the session to resume with --resume. */
 	#resumableEntry(): SessionEntry | undefined {
 		if (this.#pendingResumeId === undefined || this.#sessions.findLive(this.#pendingResumeId)) return;
 		return this.#sessions.registry.get(this.#pendingResumeId);
 	}
 
-	/** A session was resumed: if --resume named it, later calls start new ones. */
+	/** Consumes --resume if a call resumes its session. Restores it if the call is rejected. */
 	#consumeResume({codex_id: codexId}: SessionEntry, routed: RoutedCall): RoutedCall {
 		if (this.#pendingResumeId !== codexId) return routed;
 		this.#pendingResumeId = undefined;
@@ -154,7 +154,7 @@ export class SessionRouter {
 		return {...routed, prepare};
 	}
 
-	/** A call was rejected: what it would have used up is there for the next one. */
+	/** Restores what a rejected call has consumed, for the next call. */
 	#restoreAfterRejection(
 		{resume, notice}: Pick<SessionRouterOptions, 'resume' | 'notice'>,
 		error: unknown,
@@ -164,7 +164,6 @@ export class SessionRouter {
 		throw error;
 	}
 
-	/** A session that is active takes the next turn. */
 	#routeToLive(session: CodexSession, call: ReplyCall | ResumeCall): RoutedCall {
 		assertIdentityMatches(call, session.entry);
 		if (session.closing !== undefined) throw sessionClosedError(session.entry);
@@ -175,7 +174,7 @@ export class SessionRouter {
 			if (!change) return prepared;
 			const apply = (): (() => void) => {
 				const restore = change.apply();
-				if (change.folder !== undefined) this.#preparation.refreshContext(session);
+				if (change.folder !== undefined) this.#callPreparer.refreshContext(session);
 				this.#sessions.save(session, {});
 				return restore;
 			};
@@ -187,7 +186,7 @@ export class SessionRouter {
 		return {session, isNew: false, prepare};
 	}
 
-	/** Validates the settings of a call for a session: all of them apply, or the call is rejected. */
+	/** Validates the settings of a call. A call with an invalid setting is rejected as a whole. */
 	async #prepareChange(
 		session: CodexSession,
 		call: CallSettings,
@@ -195,7 +194,7 @@ export class SessionRouter {
 	): Promise<SettingsChange> {
 		const {role, forwarded} = call;
 		const {config} = this.#sessions;
-		const folder = call.cwd === undefined ? undefined : await this.#preparation.resolveFolder(call.cwd);
+		const folder = call.cwd === undefined ? undefined : await this.#callPreparer.resolveFolder(call.cwd);
 		const settings = requestedTurnSettings(config, {role, forwarded, folder});
 		const canChange = this.#canChangeSettings();
 		if (isThreadLoading && canChange) assertNoStartOnlyArguments(session, forwarded);
@@ -212,12 +211,12 @@ export class SessionRouter {
 		return {folder, turnSettings: canChange && !isThreadLoading ? settings : {}, apply};
 	}
 
-	/** What Codex is asked for the next turn of a session that is active. `folder`: the one that the turn changes to. */
+	/** Builds the next turn of a live session. `folder` is set if the turn changes the folder. */
 	prepareReply(session: CodexSession, prompt: string, folder?: string): PreparedCall {
-		const fullPrompt = this.#preparation.buildReplyPrompt(session, prompt, folder);
+		const fullPrompt = this.#callPreparer.buildReplyPrompt(session, prompt, folder);
 		const prepareNewThread = async () => {
-			const memory = await this.#preparation.loadMemory(session);
-			return this.#preparation.prepareNewThread(session, prompt, memory, 'prompt');
+			const memory = await this.#callPreparer.loadMemory(session);
+			return this.#callPreparer.prepareNewThread(session, prompt, memory, 'prompt');
 		};
 		return {
 			tool: 'codex-reply',
@@ -226,7 +225,7 @@ export class SessionRouter {
 		};
 	}
 
-	/** A session of before: Codex may know its thread still, else a new one takes its place. */
+	/** Resumes an earlier session: in its thread if Codex can still load it, otherwise in a new one. */
 	#routeResume(
 		entry: SessionEntry,
 		prompt: string,
@@ -235,18 +234,17 @@ export class SessionRouter {
 	): RoutedCall {
 		const session = this.#sessions.resume(entry);
 		const prepare = async (): Promise<PreparedCall> => {
-			const cwd = await this.#preparation
+			const cwd = await this.#callPreparer
 				.resolveFolder(entry.cwd)
-				.catch(() => this.#preparation.resolveFolder(undefined));
+				.catch(() => this.#callPreparer.resolveFolder(undefined));
 			session.update({cwd});
-			// With --resume, the thread is loaded with the settings, or another one takes its place.
+			// With --resume, the settings apply when the thread is loaded or replaced, not as turn settings.
 			const change = call && (await this.#prepareChange(session, call, memoryPosition === 'instructions'));
 			const restore = change?.apply();
-			const settings = change?.turnSettings;
-			const memory = await this.#preparation.loadMemory(session);
+			const memory = await this.#callPreparer.loadMemory(session);
 			await this.#sessions.reserveIdentity(session);
 			const prepareNewThread = () =>
-				this.#preparation.prepareNewThread(session, prompt, memory, memoryPosition);
+				this.#callPreparer.prepareNewThread(session, prompt, memory, memoryPosition);
 			const base = acceptedCallOf(session, prompt);
 			if (entry.thread_id === null)
 				return {tool: 'codex', arguments: (await prepareNewThread()).arguments, acceptedCall: base};
@@ -255,7 +253,7 @@ export class SessionRouter {
 				'prompt',
 				'developer-instructions',
 			);
-			const fullPrompt = this.#preparation.buildReplyPrompt(
+			const fullPrompt = this.#callPreparer.buildReplyPrompt(
 				session,
 				joinParagraphs(memory, prompt) ?? prompt,
 			);
@@ -266,7 +264,7 @@ export class SessionRouter {
 					...base,
 					prepareNewThread,
 					resumeSettings,
-					turnSettings: settings,
+					turnSettings: change?.turnSettings,
 					isResume: true,
 					applySettings: restore && (() => restore),
 				},

@@ -7,15 +7,15 @@ import {startOnlyArgumentNames} from './tool-arguments.js';
 import {ToolError} from './tool-error.js';
 import type {SessionEntry} from './types.js';
 
-/** Settings of a turn in the words of `codex`; `effort` is the reasoning effort. */
+/** Settings of a turn, with the argument names of `codex`. `effort` is the reasoning effort. */
 export type TurnSettings = JsonObject;
 
 type RequestedSettings = Pick<CallSettings, 'role' | 'forwarded'> & {
-	/** The folder that the call names. */
+	/** The folder from the call. */
 	readonly folder: string | undefined;
 };
 
-/** The settings that a call gives to a session that goes on. */
+/** Returns the settings that a call requests for an existing session. */
 export const requestedTurnSettings = (
 	config: ServeConfig,
 	{role, folder, forwarded}: RequestedSettings,
@@ -34,7 +34,7 @@ function roleSettings(config: ServeConfig, role: string): TurnSettings {
 	return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
-/** The launch settings of a session after a call. The settings of a role that the call names replace earlier ones. */
+/** Merges the arguments of a call into those of the start. A role replaces the settings that it defines. */
 export function mergeLaunchArguments(
 	launchArguments: JsonObject,
 	config: ServeConfig,
@@ -50,10 +50,10 @@ export function mergeLaunchArguments(
 	return {...base, ...forwarded};
 }
 
-/** The reasoning effort in the configuration of Codex. */
+/** The key of the reasoning effort in Codex's configuration. */
 const EFFORT_KEY = 'model_reasoning_effort';
 
-/** Rejects settings that differ from those of the session: this Codex has settings of a whole thread only. */
+/** Rejects changed settings. `codex mcp-server` can set them only when a thread starts. */
 export function assertSettingsUnchanged(
 	{entry, launchArguments}: CodexSession,
 	{role, folder, forwarded}: RequestedSettings,
@@ -69,33 +69,33 @@ export function assertSettingsUnchanged(
 	if (names.length === 0) return;
 	throw new ToolError(
 		'invalid_params',
-		`This Codex (mcp-server) sets ${names.join(', ')} when a session starts, and cannot change it in one that goes on. Leave it out, start a new session without codex_id, or use Codex 0.154 or later.`,
+		`This Codex (mcp-server) sets ${names.join(', ')} when a session starts and cannot change it later. Omit it, start a new session without codex_id, or use Codex 0.154 or later.`,
 		{codex_id: entry.codex_id, arguments: names},
 	);
 }
 
-/** Rejects instructions for a thread that Codex loads: it has those that it was started with. */
+/** Rejects instructions for a loaded thread. It keeps those that it was started with. */
 export function assertNoStartOnlyArguments({entry}: CodexSession, forwarded: JsonObject): void {
 	const name = startOnlyArgumentNames.find(each => each !== 'config' && forwarded[each] !== undefined);
 	if (name === undefined) return;
 	const {codex_id: codexId, identity} = entry;
 	throw new ToolError(
 		'invalid_params',
-		`This call resumes the session ${codexId} (${identity}), since bridge serve was started with --resume. ${name} is set when a session starts, and cannot change in one that goes on. Leave it out, or name another identity for a new session.`,
+		`This call resumes the session ${codexId} (${identity}), since bridge serve was started with --resume. ${name} is set when a session starts and cannot be changed later. Omit it, or pass another identity to start a new session.`,
 		{codex_id: codexId, identity, arguments: [name]},
 	);
 }
 
-/** The labels that a call gives to a session, for the registry. */
+/** Returns the changes of a call to tag, role and auto_mail. */
 export const labelPatch = ({tag, autoMail, role}: CallSettings): Partial<SessionEntry> => ({
 	...(tag === undefined ? {} : {tag}),
 	...(autoMail === undefined ? {} : {auto_mail: autoMail}),
 	...(role === undefined ? {} : {role, role_named: true}),
 });
 
-/** All that a call can change of a session in the registry, as it is in this entry. */
+/** Returns the members of an entry that a call can change, to restore them. */
 export function changeableFields(entry: SessionEntry): Partial<SessionEntry> {
-	// A member that is left out would keep its value in the file.
+	// Explicit defaults: an omitted member would keep its value in the file.
 	const {tag, role, role_named = false, auto_mail = null, cwd, repo_root, repo_name, branch} = entry;
 	return {tag, role, role_named, auto_mail, cwd, repo_root, repo_name, branch};
 }

@@ -17,17 +17,17 @@ export class SessionSummaries {
 		this.#folder = folder;
 	}
 
-	/** Where one is or would be. What cannot be part of a path is refused, also where Codex has said it. */
+	/** Returns the path of a summary. Throws for unsafe names, including thread ids from Codex. */
 	path(identity: string, threadId: string): string {
 		return join(this.#folderOf(identity, threadId), 'summary.md');
 	}
 
-	/** Undefined where there is none. What is not UTF-8 in it is replaced: it is shown, and given to a model. */
+	/** Returns undefined if there is no summary. Invalid UTF-8 is replaced. */
 	async read(identity: string, threadId: string): Promise<string | undefined> {
 		const path = this.path(identity, threadId);
 		try {
 			if (!(await this.#isInside(this.#folderOf(identity, threadId))))
-				throw new FileRejectedError('a link leads out of the folder');
+				throw new FileRejectedError('a symbolic link points outside the folder');
 			return (await readRegularFile(path, MAX_BYTES))?.toString();
 		} catch (error) {
 			if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
@@ -36,7 +36,7 @@ export class SessionSummaries {
 		}
 	}
 
-	/** Durable when it resolves. An empty text says nothing, so it does not replace one that says something. */
+	/** Resolves when the summary is durable. A blank text is ignored, so that it does not replace a summary. */
 	async write(identity: string, threadId: string, text: string): Promise<void> {
 		const folder = this.#folderOf(identity, threadId);
 		if (text.trim() === '') return;
@@ -44,11 +44,12 @@ export class SessionSummaries {
 		if (bytes.length > MAX_BYTES)
 			throw unusableSummary(this.path(identity, threadId), `it would be longer than ${MAX_BYTES} bytes`);
 		await makeFolder(folder);
-		if (!(await this.#isInside(folder))) throw unusableSummary(folder, 'a link leads out of the folder');
+		if (!(await this.#isInside(folder)))
+			throw unusableSummary(folder, 'a symbolic link points outside the folder');
 		await writeAtomically(join(folder, 'summary.md'), bytes);
 	}
 
-	/** Removes it, and its folders where nothing else is in them. Returns whether there was one. */
+	/** Removes a summary and its empty folders. Returns whether there was a summary. */
 	async remove(identity: string, threadId: string): Promise<boolean> {
 		const folder = this.#folderOf(identity, threadId);
 		if (!(await this.#isInside(folder).catch(() => false))) return false;
@@ -65,7 +66,7 @@ export class SessionSummaries {
 		return join(this.#folder, checkName(identity, 'identity'), checkName(threadId, 'thread id'));
 	}
 
-	/** Names are safe, but somebody may have put a link where a folder should be. */
+	/** Guards against symbolic links in place of folders. The names themselves are safe. */
 	async #isInside(folder: string): Promise<boolean> {
 		const root = await realpath(this.#folder);
 		return (await realpath(folder)).startsWith(`${root}${sep}`);
@@ -76,5 +77,5 @@ const unusableSummary = (path: string, reason: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`The summary ${path} cannot be used: ${reason}.`,
-		'Look at it, and remove it if you did not put it there.',
+		'Inspect it, and delete it if you did not create it.',
 	);

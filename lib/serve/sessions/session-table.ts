@@ -19,29 +19,28 @@ import {
 } from './registry-file.js';
 import type {SessionEntry} from './types.js';
 
-/** How many sessions that are over stay in the file; older ones go to the archive. */
+/** Limit of ended sessions in the file. Older ones are moved to the archive. */
 const MAX_ENDED = 1000;
 const MAX_BYTES = 64 * 2 ** 20;
 const ARCHIVE_BYTES = 16 * 2 ** 20;
 
 type SessionTableOptions = {readonly folder: string; readonly log: Log; readonly now: () => Date};
 
-/** Where a registry is in its folder. */
 export const registryPath = (folder: string): string => join(folder, 'registry.json');
 
-/** What is in a registry's file, and what this process has to say about it. To be read and written under its lock. */
+/** The registry file merged with the changes of this process. Read and write require the folder lock. */
 export class SessionTable {
 	readonly #options: SessionTableOptions;
 	readonly #path: string;
 	readonly #archive: RotatingLineFile;
 	#content: RegistryContent = emptyRegistry;
 	#stamp = 'gone';
-	/** The view: what is in the file, with what is not there yet. */
+	/** The merged view: entries of the file and unsaved changes. */
 	readonly #entries = new Map<string, SessionEntry>();
-	/** Entries that this process answers for: all that are at work, and others until they are written. */
+	/** Entries that this process owns: its active sessions, and others until they are written. */
 	readonly #own = new Map<string, SessionEntry>();
 	#changedIds = new Set<string>();
-	/** Where a file that was no registry is now. */
+	/** The path that a corrupt file was moved to. */
 	corruptFile: string | undefined;
 
 	constructor(options: SessionTableOptions) {
@@ -63,7 +62,6 @@ export class SessionTable {
 		return this.#changedIds.size > 0;
 	}
 
-	/** Whether this process answers for it. */
 	isOwn(codexId: string): boolean {
 		return this.#own.has(codexId);
 	}
@@ -79,7 +77,7 @@ export class SessionTable {
 		if (this.#entries.delete(codexId)) this.#changedIds.add(codexId);
 	}
 
-	/** Takes over what others have written since. */
+	/** Merges changes that other processes have written. */
 	async read(): Promise<void> {
 		const stamp = await fileStamp(this.#path);
 		if (stamp === this.#stamp) return;
@@ -92,7 +90,7 @@ export class SessionTable {
 		for (const id of removed) this.#entries.delete(id);
 	}
 
-	/** Writes all there is, durably. After a failure nothing has changed, and the next attempt has it all again. */
+	/** Writes the merged entries durably. After a failure, the next attempt includes the same changes. */
 	async write(): Promise<void> {
 		await this.read();
 		const changed = this.#changedIds;
@@ -100,12 +98,12 @@ export class SessionTable {
 		try {
 			const {extraMembers} = this.#content;
 			const records = this.#mergeRecords(changed);
-			const old = this.#archiveOldest(records);
-			for (const id of old) records.delete(id);
+			const archivedIds = this.#archiveOldest(records);
+			for (const id of archivedIds) records.delete(id);
 			await writeAtomically(this.#path, formatRegistry({extraMembers, records}));
 			this.#content = {extraMembers, records};
 			this.#stamp = await fileStamp(this.#path);
-			for (const id of old) {
+			for (const id of archivedIds) {
 				this.#entries.delete(id);
 				this.#own.delete(id);
 			}
@@ -117,7 +115,7 @@ export class SessionTable {
 			if (status !== 'active' && !this.#changedIds.has(id)) this.#own.delete(id);
 	}
 
-	/** What is in the file, changed by what is this process's. Members of others stay in it. */
+	/** Applies own changes to the records of the file. Unknown members are preserved. */
 	#mergeRecords(changed: ReadonlySet<string>): Map<string, StoredRecord> {
 		const records = new Map(this.#content.records);
 		for (const id of changed) if (!this.#own.has(id)) records.delete(id);
@@ -126,7 +124,7 @@ export class SessionTable {
 		return records;
 	}
 
-	/** Puts the oldest of too many sessions that are over into the archive, and returns which they are. */
+	/** Moves the oldest ended sessions beyond the limit to the archive. Returns their ids. */
 	#archiveOldest(records: ReadonlyMap<string, StoredRecord>): string[] {
 		if (records.size <= MAX_ENDED) return [];
 		const ended = [...records].filter(([, record]) => isSessionRecord(record) && record.status !== 'active');
@@ -145,7 +143,7 @@ export class SessionTable {
 			if (error instanceof NewerRegistryError) throw newerVersionError(this.#path, error.message);
 			if (!(error instanceof CorruptRegistryError || error instanceof FileRejectedError)) throw error;
 			this.corruptFile = await this.#moveCorruptFile(error.message);
-			// What was read before it broke is not lost.
+			// The content of the last successful read is kept.
 			return this.#content;
 		}
 	}
@@ -155,7 +153,7 @@ export class SessionTable {
 		let target = stem;
 		for (let count = 1; await exists(target); count++) target = `${stem}.${count}`;
 		await rename(this.#path, target);
-		const sentence = `${this.#path} cannot be used: ${reason}. It is kept as ${target}, and a new one is begun.`;
+		const sentence = `${this.#path} cannot be used: ${reason}. It was moved to ${target}, and a new registry was created.`;
 		this.#options.log.error('registry.corrupt', sentence, {file: this.#path, keptAside: target, reason});
 		return target;
 	}
@@ -172,7 +170,7 @@ const exists = (path: string): Promise<boolean> =>
 const newerVersionError = (path: string, reason: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`${path} was written by a later bridge: ${reason}, and this one knows version 1. Nothing was changed.`,
-		'Use the later bridge, or another folder by ATM_HOME.',
+		`${path} was written by a newer version of bridge: ${reason}, and this build supports version 1. The file was not changed.`,
+		'Upgrade bridge, or set ATM_HOME to another folder.',
 		{file: path},
 	);

@@ -7,14 +7,13 @@ import type {TurnReport} from './turn-report.js';
 import type {TurnRequest} from './turn-run.js';
 import type {SessionEntry} from './types.js';
 
-/** What a session is asked before it ends. */
 const SUMMARY_PROMPT = [
-	'This session is about to be closed. Write a compact summary from which you or somebody else can go on later:',
-	'what you worked on, what is done and what is not, open questions and blockers, and the next steps.',
-	'Name files, branches and commands exactly. Do not run anything and do not change any file: answer with the summary alone.',
+	'This session is about to be closed. Write a compact summary from which you or another agent can continue later:',
+	'what you worked on, what is done and what is not, open issues and blockers, and the next steps.',
+	'Name files, branches and commands exactly. Do not run anything and do not change any file. Reply with the summary only.',
 ].join(' ');
 
-/** A summary as it is put in front of what a session is told when it goes on. */
+/** Formats a summary for the prompt or instructions of a resumed session. */
 export const formatSummary = ({identity, repo_name, branch}: SessionEntry, summary: string): string =>
 	[
 		`--- Summary of your previous session (identity ${identity}, repository ${repo_name ?? 'none'}, branch ${branch ?? 'none'}) begins ---`,
@@ -22,7 +21,7 @@ export const formatSummary = ({identity, repo_name, branch}: SessionEntry, summa
 		'--- Summary of your previous session ends ---',
 	].join('\n');
 
-/** The turn in which a session is asked for its summary. Nobody waits for its result. */
+/** The turn that requests a summary. Its result is saved, not sent to a client. */
 export const summaryTurnRequest = (session: CodexSession): TurnRequest => ({
 	session,
 	turn: SUMMARY_TURN,
@@ -33,7 +32,7 @@ export const summaryTurnRequest = (session: CodexSession): TurnRequest => ({
 	respond: () => {},
 });
 
-/** Writes a summary down, if it is one: an earlier one is better than none. */
+/** Saves the summary of a completed turn and returns whether it was saved. Otherwise keeps an earlier one. */
 export async function saveSummary(
 	{identity, threadId, codexId}: CodexSession,
 	{status, text}: TurnReport,

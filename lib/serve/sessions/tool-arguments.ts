@@ -3,7 +3,7 @@ import type {JsonObject} from '../../util/json.js';
 import {printable, shortened} from '../../util/printable.js';
 import {ToolError} from './tool-error.js';
 
-/** Arguments of `codex` that are for bridge: Codex would reject a call that has one. */
+/** Arguments of `codex` that bridge implements. Codex would reject them. */
 export const bridgeArgumentNames = [
 	'identity',
 	'role',
@@ -14,7 +14,7 @@ export const bridgeArgumentNames = [
 	'auto_mail',
 ] as const;
 
-/** Arguments that only a new session can have. */
+/** Arguments that are only valid for a new session. */
 export const startOnlyArgumentNames = [
 	'agent_file_as',
 	'config',
@@ -33,14 +33,13 @@ const nativeArgumentNames = [
 	...startOnlyArgumentNames.slice(1),
 ];
 
-/** All arguments of `codex`. `profile` is known to early versions of `codex mcp-server` only. */
+/** All arguments of `codex`. Only early versions of `codex mcp-server` support `profile`. */
 export const codexArgumentNames: readonly string[] = [...nativeArgumentNames, ...bridgeArgumentNames];
 
 export const replyArgumentNames: readonly string[] = ['codex_id', 'threadId', 'conversationId', 'prompt'];
 
 export const sandboxModes: readonly string[] = ['read-only', 'workspace-write', 'danger-full-access'];
 
-/** Rejects arguments that a tool does not have. */
 export function assertKnownArguments(tool: string, args: JsonObject, allowed: readonly string[]): void {
 	const unknownName = Object.keys(args).find(name => !allowed.includes(name));
 	if (unknownName === undefined) return;
@@ -52,14 +51,14 @@ export function assertKnownArguments(tool: string, args: JsonObject, allowed: re
 	);
 }
 
-/** An argument that is a text, and not an empty one unless it may be. */
+/** Returns a string argument. Throws if it has another type, contains NUL or is blank without permission. */
 export function textArgument(args: JsonObject, name: string, isEmptyAllowed = false): string | undefined {
 	const value = args[name];
 	if (value === undefined || value === null) return;
-	if (typeof value !== 'string') throw invalidParams(`${name} has to be a text.`);
-	if (value.includes('\0')) throw invalidParams(`${name} must not hold NUL characters.`);
+	if (typeof value !== 'string') throw invalidParams(`${name} must be a string.`);
+	if (value.includes('\0')) throw invalidParams(`${name} must not contain NUL characters.`);
 	if (value.trim() === '' && !isEmptyAllowed)
-		throw invalidParams(`${name} is empty: leave it out or give a value.`);
+		throw invalidParams(`${name} is empty. Omit it or pass a value.`);
 	return value;
 }
 

@@ -1,9 +1,9 @@
 import type {JsonObject} from '../../util/json.js';
 import type {AuditEntry} from './types.js';
 
-/** What a tool call is refused for, with ATM's codes where ATM has one. */
+/** The error codes of tool calls. ATM's codes are used where ATM defines one. */
 export const toolErrorCodes = {
-	/** Codex failed to run a turn to its end. */
+	/** Codex did not complete the turn. */
 	turn_failed: -32000,
 	identity_conflict: -32001,
 	session_not_found: -32002,
@@ -24,12 +24,12 @@ export type ToolErrorKind = keyof typeof toolErrorCodes;
 /** The session that made a call, for the audit file. */
 type AuditActor = Pick<AuditEntry, 'identity' | 'codexId' | 'threadId'>;
 
-/** A tool call that is not done, or not to its end: the sentences are what a model reads, so they hold every fact. */
+/** A failed tool call. The message contains all facts, since a model only reads that text. */
 export class ToolError extends Error {
 	override readonly name = 'ToolError';
 	readonly kind: ToolErrorKind;
 	readonly details: JsonObject;
-	/** The caller, if it is proven. A claimed identity is not enough. */
+	/** The authenticated caller. Not set for an identity that is only claimed. */
 	actor: AuditActor | undefined;
 
 	constructor(kind: ToolErrorKind, sentences: string, details: JsonObject = {}) {
@@ -42,19 +42,17 @@ export class ToolError extends Error {
 		return toolErrorCodes[this.kind];
 	}
 
-	/** The same, with further facts. */
 	withDetails(details: JsonObject): ToolError {
 		const toolError = new ToolError(this.kind, this.message, {...details, ...this.details});
 		return this.actor ? toolError.setActor(this.actor) : toolError;
 	}
 
-	/** Sets the session that made the call. */
 	setActor(actor: AuditActor): this {
 		this.actor = actor;
 		return this;
 	}
 
-	/** The result of the call. Clients show a model nothing but the text of it. */
+	/** The tool result. Clients pass only its text to the model. */
 	get result(): JsonObject {
 		const {code, kind, message, details} = this;
 		return {
@@ -65,8 +63,11 @@ export class ToolError extends Error {
 	}
 }
 
-/** What has no other name is a bug, which the log tells of. */
+/** Converts an unexpected error into an internal `ToolError` without its details. The caller logs the bug. */
 export const toToolError = (error: unknown): ToolError =>
 	error instanceof ToolError
 		? error
-		: new ToolError('internal', 'bridge failed to do this. Its log on stderr says more; try again.');
+		: new ToolError(
+				'internal',
+				'The call failed because of an internal error in bridge. See its log on stderr, and retry the call.',
+			);

@@ -3,49 +3,51 @@ import {mailToolSchemas} from '../mail/tool-schemas.js';
 
 const textSchema = (description: string): JsonObject => ({type: 'string', description});
 
-/** What a result may hold beyond Codex's own: also where it is a refusal, which clients check against this, too. */
+/** Members that bridge adds to results. Clients validate error results against the same schema. */
 const extraOutputs: JsonObject = {
-	codex_id: textSchema('The session, for codex-reply, codex_close and later resumes.'),
-	identity: textSchema('The identity that the session has.'),
-	resumed: {type: 'object', description: 'What a resumed session has of what was before.'},
-	notice: textSchema('What else the caller has to know.'),
+	codex_id: textSchema('Id of the session, for codex-reply, codex_close and later resumes.'),
+	identity: textSchema('The identity of the session.'),
+	resumed: {type: 'object', description: 'What a resumed session still has of its earlier context.'},
+	notice: textSchema('Additional information for the caller.'),
 	declined: {type: 'array', description: 'Approvals that were declined without asking the user, and why.'},
-	error: {type: 'object', description: 'Why the call was refused or cut short: code, kind, and the facts.'},
+	error: {type: 'object', description: 'Why the call was rejected or interrupted: code, kind and details.'},
 };
 
 const startInputs: JsonObject = {
 	identity: textSchema(
-		'Name of the agent, unique among active sessions. Without it, the configured default is used.',
+		'Name of the agent, unique among active sessions. Defaults to the configured identity.',
 	),
-	role: textSchema('A role preset of the configuration: model, sandbox, approval policy, reasoning effort.'),
-	tag: textSchema('A label of your own, shown by codex_threads.'),
+	role: textSchema(
+		'A role preset from the configuration: model, sandbox, approval policy, reasoning effort.',
+	),
+	tag: textSchema('A label for the session, listed by codex_threads.'),
 	agent_file: textSchema(
-		'File whose text is the prompt, relative to cwd, e.g. .claude/agents/rust-dev.md. Not together with prompt.',
+		'File whose text is used as the prompt, relative to cwd, e.g. .claude/agents/rust-dev.md. Cannot be combined with prompt.',
 	),
 	agent_file_as: {
-		...textSchema('What the text of agent_file becomes; base-instructions needs a prompt besides.'),
+		...textSchema('How the text of agent_file is used. base-instructions also requires a prompt.'),
 		enum: ['prompt', 'base-instructions'],
 	},
 	codex_id: textSchema(
-		'A session to go on with, also a closed one, or one of an earlier run. The prompt is optional then. tag and auto_mail change; model, cwd, sandbox, approval-policy and role apply from this turn on, or are rejected if Codex cannot change them.',
+		'Id of a session to continue, including closed ones and those of earlier runs. The prompt is then optional. tag and auto_mail are updated; model, cwd, sandbox, approval-policy and role apply from this turn on, or are rejected if Codex cannot change them.',
 	),
-	auto_mail: {type: 'boolean', description: 'Whether mail for this identity starts turns by itself.'},
+	auto_mail: {type: 'boolean', description: 'Whether mail for this identity starts turns automatically.'},
 };
 
 const replyInputs: JsonObject = {
-	codex_id: textSchema('The session to go on with, as codex has answered it.'),
+	codex_id: textSchema('Id of the session to continue, as returned by codex.'),
 };
 
-/** One of Codex's own tools, as Codex describes it, with what is possible here besides. */
+/** Extends a Codex tool definition by the arguments and results of bridge. */
 export function extendCodexTool(tool: JsonObject): JsonObject {
 	if (tool.name === 'codex')
 		return withExtraSchema(tool, startInputs, [
-			'Starts a session with an identity of its own; many run at once. Give exactly one of prompt and agent_file,',
-			'or codex_id to resume a session. The result holds the codex_id to go on with.',
+			'Starts a session with its own identity. Many sessions run concurrently. Pass exactly one of prompt and agent_file,',
+			'or codex_id to resume a session. The result contains the codex_id for later calls.',
 		]);
 	if (tool.name === 'codex-reply')
 		return withExtraSchema(tool, replyInputs, [
-			'Name the session by codex_id. While it is busy, the call waits for its turn.',
+			'Identify the session by codex_id. While it is busy, the call is queued.',
 		]);
 	return tool;
 }
@@ -58,7 +60,7 @@ function withExtraSchema(tool: JsonObject, inputs: JsonObject, description: read
 	return {
 		...tool,
 		description: [tool.description, ...description].filter(part => part !== undefined).join(' '),
-		// What is required depends on what else is given, which clients do not understand as a schema.
+		// Which arguments are required depends on others. Clients do not support schemas that express this.
 		inputSchema: {
 			type: 'object',
 			...without(input, 'required'),
@@ -73,25 +75,25 @@ function withExtraSchema(tool: JsonObject, inputs: JsonObject, description: read
 	};
 }
 
-/** The tools of Codex. */
 export const codexToolNames: readonly string[] = ['codex', 'codex-reply'];
 
 const readOnly = {readOnlyHint: true, openWorldHint: false};
 const objectSchema = {type: 'object'};
 
-/** The tools that are answered here. */
+/** The tools that bridge implements. */
 export const bridgeToolSchemas: readonly JsonObject[] = [
 	{
 		name: 'codex_threads',
 		title: 'Codex sessions',
 		description:
-			'Lists sessions: the active ones, those that can be resumed, and the last that were closed, each with its codex_id, identity, state and last words.',
+			'Lists active sessions, sessions that can be resumed, and recently closed ones. Each has its codex_id, identity, state and last text.',
 		inputSchema: {
 			type: 'object',
 			properties: {
 				include_closed: {
 					type: 'boolean',
-					description: 'true lists all that were closed, false none; without it, the last 20.',
+					description:
+						'true lists all closed sessions, false lists none. By default, the last 20 are listed.',
 				},
 				identity: textSchema('Only sessions with this identity.'),
 			},
@@ -107,7 +109,7 @@ export const bridgeToolSchemas: readonly JsonObject[] = [
 		name: 'codex_status',
 		title: 'Status of Codex',
 		description:
-			'Tells how bridge serve is doing: whether Codex runs, how many sessions there are, and who has which identity.',
+			'Returns the state of bridge serve: whether Codex is running, the number of sessions, and the session of each identity.',
 		inputSchema: {type: 'object', properties: {}, additionalProperties: false},
 		outputSchema: {type: 'object', properties: {child_alive: {type: 'boolean'}, error: objectSchema}},
 		annotations: readOnly,
@@ -116,12 +118,12 @@ export const bridgeToolSchemas: readonly JsonObject[] = [
 		name: 'codex_close',
 		title: 'Close a Codex session',
 		description:
-			'Ends a session and frees its identity. A busy one is stopped and asked for a summary first, within 10 s. Closing one that is closed does nothing.',
+			'Closes a session and releases its identity. A busy session is stopped and writes a summary first, within 10 s. Closing a closed session has no effect.',
 		inputSchema: {
 			type: 'object',
 			properties: {
-				codex_id: textSchema('The session to close.'),
-				identity: textSchema('The identity whose session is to be closed, instead of codex_id.'),
+				codex_id: textSchema('Id of the session to close.'),
+				identity: textSchema('Identity of the session to close, instead of codex_id.'),
 			},
 			additionalProperties: false,
 		},

@@ -1,33 +1,32 @@
-/** Who wants a turn. A summary is wanted by whoever ends the session. */
+/** What a turn is for: a client call, incoming mail, or the summary of a session that is being closed. */
 export type TurnSource = 'client' | 'mail' | 'summary';
 
-/** One turn of a session, by an id that is its own. */
+/** A turn of a session, with a unique id. */
 export type Turn = {readonly id: string; readonly source: TurnSource};
 
-/** Why a running turn is told to stop. */
 export type TurnStopReason = 'cancelled' | 'timeout' | 'closed';
 
-/** Why a turn is not run, or not to its end. */
+/** Why a turn did not run or was interrupted. `gone`: Codex exited. */
 export type TurnRejectionReason = 'cancelled' | 'closed' | 'full' | 'gone';
 
-/** The turns of one session: at most one runs, the others wait. Never changed in place. */
+/** The turns of one session: at most one runs, the others are queued. Immutable. */
 export type TurnQueue = {
 	readonly phase: 'open' | 'closing' | 'closed';
 	readonly running: Turn | undefined;
-	/** Why the running turn was told to stop, if it was. */
+	/** Why the running turn is being stopped. */
 	readonly stopReason: TurnStopReason | undefined;
-	/** The client's turns that wait, in the order in which they came. */
+	/** Queued turns of clients, in order of arrival. */
 	readonly queue: readonly Turn[];
-	/** Mail waits until no client does; one turn of it at most. */
+	/** The queued turn for mail, at most one. It runs after all turns of clients. */
 	readonly queuedMail: Turn | undefined;
-	/** Whether a summary is to be asked for before the session is closed. */
+	/** Whether a summary turn runs before the session closes. */
 	readonly wantsSummary: boolean;
 	readonly limit: number;
 };
 
 export type TurnQueueEvent =
-	| {readonly type: 'ask'; readonly turn: Turn}
-	/** A turn is over. `isConfirmed`: Codex says so. `isWell`: it did what it was asked to. */
+	| {readonly type: 'submit'; readonly turn: Turn}
+	/** A turn has ended. `isConfirmed`: Codex has reported its end. */
 	| {
 			readonly type: 'ended';
 			readonly id: string;
@@ -36,27 +35,27 @@ export type TurnQueueEvent =
 	  }
 	| {readonly type: 'cancel'; readonly id: string}
 	| {readonly type: 'timeout'; readonly id: string}
-	/** Ends the session: a busy one is stopped and asked for a summary, an idle one only if `wantsSummary`. */
+	/**
+	 * Closes the session. A busy one is stopped and then runs a summary turn; an idle one does so if
+	 * `wantsSummary`.
+	 */
 	| {readonly type: 'close'; readonly wantsSummary: boolean}
-	/** There is no more time for closing. */
+	/** The time limit for closing has expired. */
 	| {readonly type: 'expired'}
-	/** Codex is gone. */
-	| {readonly type: 'gone'};
+	| {readonly type: 'codex_exited'};
 
 export type TurnQueueAction =
 	| {readonly type: 'start'; readonly turn: Turn}
 	| {readonly type: 'stop'; readonly turn: Turn; readonly reason: TurnStopReason}
-	| {readonly type: 'refuse'; readonly turn: Turn; readonly reason: TurnRejectionReason}
+	| {readonly type: 'reject'; readonly turn: Turn; readonly reason: TurnRejectionReason}
 	| {readonly type: 'closed'; readonly ending: 'closed' | 'interrupted'};
 
 type TurnQueueTransition = {readonly state: TurnQueue; readonly actions: readonly TurnQueueAction[]};
 
-/** The turn in which a session tells what it is to be remembered by. */
 export const SUMMARY_TURN: Turn = {id: 'summary', source: 'summary'};
 
 const QUEUE_LIMIT = 32;
 
-/** A session without turns yet. */
 export const emptyTurnQueue = (limit = QUEUE_LIMIT): TurnQueue => ({
 	phase: 'open',
 	running: undefined,
@@ -68,12 +67,12 @@ export const emptyTurnQueue = (limit = QUEUE_LIMIT): TurnQueue => ({
 });
 
 /**
- * The one queue of commands of a session: close before cancel and timeout, those before the client's turns in their
- * order, these before mail. What is to be done is returned; nothing is done here.
+ * Applies an event to the queue. Precedence: close, then cancel and timeout, then turns of clients in order
+ * of arrival, then mail. A pure function: it returns the actions for the caller to perform.
  */
 export function advanceTurnQueue(state: TurnQueue, event: TurnQueueEvent): TurnQueueTransition {
 	switch (event.type) {
-		case 'ask':
+		case 'submit':
 			return enqueue(state, event.turn);
 		case 'ended':
 			return event.id === state.running?.id
@@ -87,7 +86,7 @@ export function advanceTurnQueue(state: TurnQueue, event: TurnQueueEvent): TurnQ
 			return state.phase === 'open' ? beginClose(state, event.wantsSummary) : unchanged(state);
 		case 'expired':
 			return state.phase === 'closing' ? expireClose(state) : unchanged(state);
-		case 'gone':
+		case 'codex_exited':
 			return endOnCodexExit(state);
 	}
 }
@@ -105,7 +104,7 @@ function enqueue(state: TurnQueue, turn: Turn): TurnQueueTransition {
 
 const rejectTurn = (state: TurnQueue, turn: Turn, reason: TurnRejectionReason): TurnQueueTransition => ({
 	state,
-	actions: [{type: 'refuse', turn, reason}],
+	actions: [{type: 'reject', turn, reason}],
 });
 
 function endTurn(state: TurnQueue, isConfirmed: boolean, isSuccessful: boolean): TurnQueueTransition {
@@ -145,7 +144,7 @@ function cancelTurn(state: TurnQueue, id: string): TurnQueueTransition {
 	);
 }
 
-/** A turn is told to stop once: who asked first is who it is stopped for. */
+/** Stops the running turn at most once: the first reason applies. */
 function stopRunning(state: TurnQueue, reason: TurnStopReason): TurnQueueTransition {
 	const {running, stopReason} = state;
 	if (!running || stopReason !== undefined) return unchanged(state);
@@ -160,7 +159,7 @@ function beginClose(state: TurnQueue, wantsSummary: boolean): TurnQueueTransitio
 		queuedMail: undefined,
 		wantsSummary: true,
 	};
-	const rejections = queuedTurns(state).map(turn => ({type: 'refuse', turn, reason: 'closed'}) as const);
+	const rejections = queuedTurns(state).map(turn => ({type: 'reject', turn, reason: 'closed'}) as const);
 	const {state: after, actions} = state.running
 		? stopRunning(frozen, 'closed')
 		: wantsSummary
@@ -178,7 +177,7 @@ function expireClose(state: TurnQueue): TurnQueueTransition {
 function endOnCodexExit(state: TurnQueue): TurnQueueTransition {
 	if (state.phase === 'closed') return unchanged(state);
 	const turns = [...(state.running ? [state.running] : []), ...queuedTurns(state)];
-	const rejections = turns.map(turn => ({type: 'refuse', turn, reason: 'gone'}) as const);
+	const rejections = turns.map(turn => ({type: 'reject', turn, reason: 'gone'}) as const);
 	const {state: after, actions} = closeQueue({...state, queue: [], queuedMail: undefined}, 'interrupted');
 	return {state: after, actions: [...rejections, ...actions]};
 }

@@ -4,31 +4,30 @@ import {type JsonObject, listOf, objectOf, toText, without} from '../../util/jso
 
 const turnStatuses = ['completed', 'interrupted', 'failed', 'unknown_thread', 'retired'] as const;
 
-/** An approval that was declined, and why the user was not asked. */
+/** An approval that was declined without user input, and the reason. */
 export type DeclinedApproval = {readonly message: string; readonly reason: string};
 
-/** How a turn ended, as the backend tells it. */
+/** The result of a turn, as reported by the backend. */
 export type TurnReport = {
 	readonly status: (typeof turnStatuses)[number];
 	readonly threadId: string | undefined;
-	/** All that the agent said, or the last of it before the turn was stopped. */
+	/** The agent's text, or the partial text of a stopped turn. */
 	readonly text: string;
-	/** The result of the call, without what is only for here. */
+	/** The result of the call, without bridge's own metadata. */
 	readonly result: JsonObject;
-	/** Commands that had not ended when the turn was stopped. */
+	/** Commands that were still running when the turn was stopped. */
 	readonly commands: readonly string[];
-	/** Approvals that were declined without asking the user. */
 	readonly declined: readonly DeclinedApproval[];
-	/** Whether Codex is done with the turn. Until then its thread takes no other. */
+	/** Whether Codex has confirmed the end of the turn. Until then the thread accepts no other turn. */
 	readonly isConfirmed: boolean;
-	/** Whether Codex cannot use the thread any more: the next turn starts another one. */
+	/** Whether Codex can no longer use the thread. The next turn then starts a new one. */
 	readonly isThreadRetired?: boolean;
 };
 
-/** Where the backend says how a turn ended. */
+/** The `_meta` key of the backend's turn report. */
 const TURN_REPORT_META = 'io.bridge/turn';
 
-/** Understands the answer to a turn, whatever it is. */
+/** Parses any response to a turn, including errors and malformed results. */
 export function parseTurnReport({head, body}: Envelope): TurnReport {
 	if (head.hasError) return failedTurnReport(toText(objectOf(body.error).message));
 	const {_meta, ...result} = objectOf(body.result);
@@ -51,7 +50,6 @@ export function parseTurnReport({head, body}: Envelope): TurnReport {
 	};
 }
 
-/** A turn that could not be had. */
 export const failedTurnReport = (text: string): TurnReport => ({
 	status: 'failed',
 	threadId: undefined,
@@ -64,11 +62,11 @@ export const failedTurnReport = (text: string): TurnReport => ({
 
 const MAX_LAST_TEXT = 200;
 
-/** The part of the agent's text that the registry keeps, without secrets. */
+/** The start of the agent's text for the registry, redacted. */
 export const lastTextPatch = ({text}: TurnReport): {readonly last_text?: string} =>
 	text === '' ? {} : {last_text: redactStart(text, MAX_LAST_TEXT)};
 
-/** A turn that nobody has told the end of. */
+/** The report of a turn whose end Codex has not confirmed in time. */
 export const unconfirmedTurnReport: TurnReport = {
 	status: 'interrupted',
 	threadId: undefined,

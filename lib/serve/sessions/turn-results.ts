@@ -6,20 +6,19 @@ import {ToolError, toolErrorCodes} from './tool-error.js';
 import type {TurnRejectionReason, TurnStopReason} from './turn-queue.js';
 import type {DeclinedApproval, TurnReport} from './turn-report.js';
 
-/** What a session that goes on again has of what was before. */
+/** How much of its earlier context a resumed session has. */
 export type ResumeResult = {
-	/** `thread`: Codex has all of it; `summary`: what was saved at the end; `none`: nothing. */
+	/** `thread`: all of it. `summary`: the saved summary, in a new thread. `none`: nothing. */
 	readonly context: 'thread' | 'summary' | 'none';
 	readonly previousThreadId: string | null;
 };
 
-/** What a result has beside Codex's own. */
 type ResultAdditions = {
 	readonly resumed?: ResumeResult | undefined;
 	readonly notice?: string | undefined;
 };
 
-/** The result of a turn for its caller: Codex's own, and the id to go on with. */
+/** Builds the tool result of a turn: Codex's result with session ids and notes. */
 export function turnResult(
 	{result, text, declined, isThreadRetired}: TurnReport,
 	session: CodexSession,
@@ -27,7 +26,7 @@ export function turnResult(
 ): JsonObject {
 	const {identity} = session;
 	const idFields = codexIdFields(session);
-	const newThreadAdvice = `codex-reply with codex_id ${idFields.codex_id} goes on in a new thread, which does not have what was said in this one.`;
+	const newThreadAdvice = `codex-reply with codex_id ${idFields.codex_id} continues in a new thread without the context of this one.`;
 	const lines = [
 		...(idFields.codex_id === undefined ? [] : [`codex_id: ${idFields.codex_id}`]),
 		...(resumed ? [resumeText(resumed)] : []),
@@ -54,7 +53,6 @@ export function turnResult(
 	};
 }
 
-/** What the caller has to know of approvals that were declined in its name. */
 function declinedLines(declined: readonly DeclinedApproval[]): string[] {
 	const [first] = declined;
 	if (!first) return [];
@@ -62,11 +60,11 @@ function declinedLines(declined: readonly DeclinedApproval[]): string[] {
 	return [
 		`${subject} declined without asking the user, since ${first.reason}:`,
 		...declined.map(({message}) => `- ${shortened(message)}`),
-		'Use a client with elicitation, or another approval-policy or sandbox, if Codex is to do this.',
+		'To allow this, use a client with elicitation, or another approval-policy or sandbox.',
 	];
 }
 
-/** The id of a session, if there is one: without a thread it has not come about. */
+/** The codex id, or nothing: a session without a thread does not persist. */
 const codexIdFields = ({codexId, threadId}: CodexSession): {readonly codex_id?: string} =>
 	threadId === null ? {} : {codex_id: codexId};
 
@@ -79,7 +77,7 @@ const resumeTexts: {readonly [context in ResumeResult['context']]: string} = {
 const resumeText = ({context, previousThreadId}: ResumeResult): string =>
 	`${resumeTexts[context]}${context === 'thread' || previousThreadId === null ? '' : ` (previous thread ${previousThreadId})`}`;
 
-/** What the caller of a turn is told that was stopped before its end. */
+/** Builds the error result of a turn that was stopped. */
 export function stoppedTurnResult(
 	reason: TurnStopReason,
 	{text, commands}: TurnReport,
@@ -90,7 +88,7 @@ export function stoppedTurnResult(
 	const running = commands.map(command => `\`${shortened(command)}\``).join(', ');
 	const commandsNote =
 		commands.length === 0 ? '' : ` Commands that it had started may still run: ${running}.`;
-	const partialNote = `${text === '' ? 'It had said nothing yet.' : `Until then it had said:\n\n${text}\n\n`}${commandsNote}`;
+	const partialNote = `${text === '' ? 'It had no output yet.' : `Its output until then:\n\n${text}\n\n`}${commandsNote}`;
 	const details = {
 		...codexIdFields(session),
 		identity,
@@ -100,16 +98,13 @@ export function stoppedTurnResult(
 	};
 	const hasThread = session.threadId !== null;
 	const resumeAdvice = hasThread
-		? `codex-reply with codex_id ${codexId} goes on from there.`
+		? `codex-reply with codex_id ${codexId} continues from there.`
 		: 'No session was started.';
 	if (reason === 'timeout')
 		return toolErrorResult(
 			'timeout',
 			`The turn of ${identity} took longer than ${timeoutMs / 1000} s and was stopped. ${partialNote} ${resumeAdvice}`,
-			{
-				...details,
-				timeout_secs: timeoutMs / 1000,
-			},
+			{...details, timeout_secs: timeoutMs / 1000},
 		);
 	if (reason === 'cancelled')
 		return toolErrorResult(
@@ -119,11 +114,11 @@ export function stoppedTurnResult(
 		);
 	const closedSentence = hasThread
 		? `The session ${codexId} (${identity}) was closed while this turn ran. ${partialNote} codex with codex_id ${codexId} resumes it.`
-		: `The session of ${identity} was closed before its first turn had begun.`;
+		: `The session of ${identity} was closed before its first turn started.`;
 	return toolErrorResult('session_closed', closedSentence, details);
 }
 
-/** What the caller of a turn is told that did not run. */
+/** Builds the error result of a turn that did not run, or that Codex's exit interrupted. */
 export function rejectedTurnResult(
 	reason: TurnRejectionReason,
 	session: CodexSession,
@@ -135,8 +130,11 @@ export function rejectedTurnResult(
 	const limit = session.turnQueue.limit;
 	switch (reason) {
 		case 'gone':
-			return lostTurnError(exitError ?? new ToolError('child_dead', 'Codex has ended.'), session, partialText)
-				.result;
+			return lostTurnError(
+				exitError ?? new ToolError('child_dead', 'Codex has exited.'),
+				session,
+				partialText,
+			).result;
 		case 'closed':
 			return toolErrorResult(
 				'session_closed',
@@ -148,11 +146,15 @@ export function rejectedTurnResult(
 		case 'full':
 			return toolErrorResult(
 				'overloaded',
-				`${limit} turns wait for the session ${codexId} (${identity}) already. Wait for one to end.`,
+				`The queue of the session ${codexId} (${identity}) is full with ${limit} turns. Retry when one has ended.`,
 				{...details, limit},
 			);
 		case 'cancelled':
-			return toolErrorResult('cancelled', `This turn of ${identity} was cancelled before it began.`, details);
+			return toolErrorResult(
+				'cancelled',
+				`This turn of ${identity} was cancelled before it started.`,
+				details,
+			);
 	}
 }
 

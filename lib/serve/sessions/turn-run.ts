@@ -7,58 +7,57 @@ import type {ResumeResult} from './turn-results.js';
 import {TurnTimer} from './turn-timer.js';
 import type {AuditDetails} from './types.js';
 
-/** What became of a turn: how it ended, or why it was not run. */
 export type TurnOutcome = TurnReport['status'] | TurnRejectionReason;
 
-/** A turn that somebody wants, and all that it takes. */
+/** A requested turn, with everything needed to run it. */
 export type TurnRequest = {
 	readonly session: CodexSession;
 	readonly turn: Turn;
 	readonly tool: 'codex' | 'codex-reply';
-	/** What Codex is to be told, but for the thread of a reply. */
+	/** Arguments for Codex. The thread id of a reply is added when the turn starts. */
 	readonly arguments: JsonObject;
-	/** What was asked, for the audit. */
+	/** The original prompt, for the audit file. */
 	readonly prompt: string;
-	/** Further facts about it, for the audit. */
+	/** Further details for the audit file. */
 	readonly details?: AuditDetails | undefined;
-	/** What all that the audit says of this call has in common. */
+	/** Shared by all audit entries of this call. */
 	readonly correlationId: string;
 	readonly meta?: JsonObject | undefined;
 	readonly origin?: MessageOrigin | undefined;
-	/** Makes the call that begins a new thread, where Codex does not know the old one any more. */
+	/** Builds the call that starts a new thread if Codex can no longer use the old one. */
 	readonly prepareNewThread?: (() => Promise<NewThread>) | undefined;
-	/** What a thread is to go on with that Codex has to load first: folder, model and the like. */
+	/** Settings for loading a thread that Codex does not have in memory, such as folder and model. */
 	readonly resumeSettings?: JsonObject | undefined;
-	/** Settings that this turn and later ones of the session are to have, where Codex can change them. */
+	/** Settings for this turn and later ones, if Codex can change them. */
 	readonly turnSettings?: JsonObject | undefined;
 	/**
-	 * Applies the settings of the call to the session, and returns a function that restores those of before. Called when Codex is
-	 * asked for the turn, so not for a call that never runs.
+	 * Applies the settings of the call to the session. Returns a function that restores the previous ones.
+	 * Invoked when the turn starts, so a call that never runs changes nothing.
 	 */
 	readonly applySettings?: (() => () => void) | undefined;
-	/** What the caller has to know beside the result. */
+	/** A note to add to the result. */
 	readonly notice?: string | undefined;
-	/** Whether a session of before goes on with this. */
+	/** Whether this turn resumes an earlier session. */
 	readonly isResume?: boolean | undefined;
-	/** Takes the result of the call, and what became of its turn. */
+	/** Receives the result of the call and the outcome of its turn. */
 	readonly respond: (result: JsonObject, outcome: TurnOutcome) => void;
-	/** Told when Codex has begun with it. */
+	/** Invoked when Codex has started the turn. */
 	readonly onStarted?: (() => void) | undefined;
 };
 
-/** A thread that takes the place of another one. */
+/** The call that starts a replacement thread. */
 export type NewThread = {readonly arguments: JsonObject; readonly context: ResumeResult['context']};
 
-/** A turn on its way. */
+/** A turn from its submission to its end. */
 export class TurnRun {
 	readonly turnRequest: TurnRequest;
-	/** The id that Codex is asked under at present. */
+	/** The id of the pending request to Codex. */
 	requestId: string | undefined;
-	/** What the session has of what was before, once that is known. */
+	/** Set when a session was resumed or its thread replaced. */
 	resumed: ResumeResult | undefined;
-	/** What the agent had said when Codex ended in the midst of the turn. */
+	/** The agent's partial text, if Codex exits during the turn. */
 	partialText = '';
-	/** How often Codex was asked for this turn. */
+	/** The number of requests sent to Codex for this turn. */
 	attempts = 0;
 	#hasStarted = false;
 	#restoreSettings: (() => void) | undefined;
@@ -73,34 +72,31 @@ export class TurnRun {
 		return this.turnRequest.session;
 	}
 
-	/** Whether the turn sets the thread or the settings of its session: the registry is saved before the response. */
+	/** Whether the turn changes the thread or settings. The registry is then saved before the response. */
 	get changesSession(): boolean {
 		const {tool, isResume, applySettings: apply} = this.turnRequest;
 		return tool === 'codex' || isResume === true || apply !== undefined || this.resumed !== undefined;
 	}
 
-	/** Applies the settings of the call to the session. */
 	applySettings(): void {
 		this.#restoreSettings = this.turnRequest.applySettings?.();
 	}
 
-	/** Codex has begun with the turn. */
 	markStarted(): void {
 		this.#hasStarted = true;
 		this.turnRequest.onStarted?.();
 	}
 
-	/** The turn was not completed. The settings of a turn that Codex did not start are not those of the session. */
+	/** Restores the settings if Codex did not start the turn. */
 	restoreUnlessStarted(): void {
 		if (!this.#hasStarted) this.#restoreSettings?.();
 	}
 
-	/** The time for the turn begins. */
 	startTimeLimit(ms: number, onTimeout: () => void): void {
 		this.#timeLimit = new TurnTimer(ms, onTimeout);
 	}
 
-	/** The client is asked for something, which takes no time of the turn. */
+	/** Pauses the limit while a request to the client is pending. */
 	pauseTimeLimit(requestKey: string): void {
 		this.#timeLimit?.pause(requestKey);
 	}
@@ -109,12 +105,10 @@ export class TurnRun {
 		this.#timeLimit?.resume(requestKey);
 	}
 
-	/** The time that Codex has to stop begins. */
 	startStopTimer(ms: number, onTimeout: () => void): void {
 		this.#stopTimer = setTimeout(onTimeout, ms);
 	}
 
-	/** It is over: no time runs any more. */
 	clearTimers(): void {
 		this.#timeLimit?.stop();
 		clearTimeout(this.#stopTimer);

@@ -30,18 +30,18 @@ type TurnRunnerOptions = {
 	readonly summaries: SessionSummaries;
 	readonly log: Log;
 	readonly auditLog?: AuditLog;
-	/** How long a turn may take; 0 for no limit. */
+	/** Time limit of a turn; 0 for no limit. */
 	readonly timeoutMs: number;
-	/** How long Codex may take to tell that a turn is stopped. */
+	/** How long to wait for Codex to confirm that a turn has stopped. */
 	readonly stopTimeoutMs?: number;
-	/** How long closing a session may take in all. */
+	/** Time limit for closing a session, including its summary. */
 	readonly closeTimeoutMs?: number;
 };
 
 const STOP_TIMEOUT_MS = 2500;
 const CLOSE_TIMEOUT_MS = 10_000;
 
-/** Does what the rules of turns say: asks Codex, keeps the time, answers callers, and tells the registry. */
+/** Performs the actions of turn queues: sends turns, enforces time limits, responds, saves sessions. */
 export class TurnRunner {
 	readonly requests = new PendingTurnRequests();
 	readonly serverRequests = new TurnServerRequests(threadId => {
@@ -49,13 +49,13 @@ export class TurnRunner {
 		return session && this.#runsOf(session).get(session.turnQueue.running?.id ?? '');
 	});
 	readonly #options: TurnRunnerOptions;
-	/** All turns of a session that somebody waits for, by their ids. */
+	/** Running and queued turns of each session, by turn id. */
 	readonly #runs = new WeakMap<CodexSession, Map<string, TurnRun>>();
 	readonly #closeCallbacks = new Map<CodexSession, (ending: SessionEnding) => void>();
-	/** Why nothing can be asked any more. */
+	/** Set when Codex has exited. Later turns are rejected. */
 	exitError: ToolError | undefined;
-	/** Told when a turn is over and its caller answered. */
-	onTurnEnded: (ask: TurnRequest) => void = () => {};
+	/** Invoked after the response to a turn. */
+	onTurnEnded: (request: TurnRequest) => void = () => {};
 
 	constructor(options: TurnRunnerOptions) {
 		this.#options = options;
@@ -65,14 +65,14 @@ export class TurnRunner {
 		const run = new TurnRun(request);
 		this.#runsOf(run.session).set(request.turn.id, run);
 		if (this.exitError) this.#reject(run, 'gone');
-		else this.#dispatch(run.session, {type: 'ask', turn: request.turn});
+		else this.#dispatch(run.session, {type: 'submit', turn: request.turn});
 	}
 
 	cancel(session: CodexSession, id: string): void {
 		this.#dispatch(session, {type: 'cancel', id});
 	}
 
-	/** Ends a session. Who asks for that again waits for the same end. */
+	/** Closes a session. Later calls return the same promise. */
 	close(
 		session: CodexSession,
 		{wantsSummary = false, withinMs = this.#options.closeTimeoutMs ?? CLOSE_TIMEOUT_MS} = {},
@@ -88,30 +88,28 @@ export class TurnRunner {
 		return session.closing;
 	}
 
-	/** There is no more time for sessions to end in. */
+	/** Ends the sessions that are being closed without waiting for their turns. */
 	expireClosing(): void {
 		for (const session of [...this.#closeCallbacks.keys()]) this.#dispatch(session, {type: 'expired'});
 	}
 
-	/** Codex is gone: whoever waits is told why, and all sessions are over. */
+	/** Fails all pending turns with the exit error and ends all sessions. */
 	codexExited(exitError: ToolError): void {
 		this.exitError = exitError;
-		for (const session of this.#options.sessions.live) this.#dispatch(session, {type: 'gone'});
+		for (const session of this.#options.sessions.live) this.#dispatch(session, {type: 'codex_exited'});
 	}
 
-	/** Codex has named the thread of a turn. */
 	setThread(key: string, threadId: unknown): void {
 		const run = this.requests.find(key);
 		if (run && typeof threadId === 'string' && threadId !== '')
 			this.#options.sessions.setThread(run.session, threadId);
 	}
 
-	/** Codex has begun with a turn. */
 	markTurnStarted(key: string): void {
 		this.requests.find(key)?.markStarted();
 	}
 
-	/** Codex has answered. */
+	/** Handles the response to a turn. Retries once in a new thread if Codex can no longer use the old one. */
 	handleResponse(key: string, response: Envelope): void {
 		const run = this.requests.find(key);
 		if (!run) return;
@@ -165,7 +163,6 @@ export class TurnRunner {
 		const {stopTimeoutMs = STOP_TIMEOUT_MS} = this.#options;
 		this.#options.auditLog?.turnStopped(reason === 'timeout' ? 'timeout' : 'cancel', run.turnRequest, reason);
 		this.requests.cancel(run, reason);
-		// Nobody waits longer than this for Codex to say that it has stopped.
 		run.startStopTimer(stopTimeoutMs, () => this.#finish(run, unconfirmedTurnReport));
 	}
 
@@ -175,7 +172,6 @@ export class TurnRunner {
 		run.turnRequest.respond(rejectedTurnResult(reason, run.session, this.exitError, run.partialText), reason);
 	}
 
-	/** Codex does not know the thread: another one takes its place. */
 	async #retryInNewThread(run: TurnRun, prepareNewThread: () => Promise<NewThread>): Promise<void> {
 		const {session} = run;
 		try {
@@ -190,7 +186,7 @@ export class TurnRunner {
 		}
 	}
 
-	/** A turn has ended: its caller is answered, and the next one may begin. */
+	/** Ends a turn: updates the session, starts the next turn and responds to the client. */
 	#finish(run: TurnRun, report: TurnReport, isConfirmed = report.isConfirmed): void {
 		const {session, turnRequest: request} = run;
 		const {id} = request.turn;
@@ -231,7 +227,7 @@ export class TurnRunner {
 		return turnResult(report, session, {resumed: run.resumed, notice: request.notice});
 	}
 
-	/** A session without a thread is none. Whoever waits for it is told so. */
+	/** Closes a session whose first turn ended without a thread. Queued turns are rejected. */
 	#closeFailedStart(session: CodexSession, id: string): void {
 		session.hasFailedToStart = true;
 		this.#dispatch(session, {type: 'close', wantsSummary: false});
@@ -244,7 +240,7 @@ export class TurnRunner {
 			this.#reject(run, this.exitError ? 'gone' : 'closed');
 		try {
 			if (session.hasFailedToStart) await sessions.discard(session);
-			else await sessions.end(session, this.exitError ? 'child_gone' : ending);
+			else await sessions.end(session, this.exitError ? 'child_exited' : ending);
 		} catch (error) {
 			logBug(log, error);
 		}

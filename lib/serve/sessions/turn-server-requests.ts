@@ -1,20 +1,20 @@
 import {BoundedMap} from '../../util/bounded-map.js';
 import type {TurnRun} from './turn-run.js';
 
-/** As many as the backend may have pending. */
+/** Matches the backend's limit of pending requests. */
 const MAX_PENDING = 1000;
 
-/** What the client is asked in the course of turns: approvals and forms. The clock of such a turn does not run. */
+/** Pending server requests of turns, such as approvals and forms. They pause the time limit of their turn. */
 export class TurnServerRequests {
 	readonly #findRun: (threadId: unknown) => TurnRun | undefined;
-	/** By the keys of the requests to the client. */
+	/** By request key. */
 	readonly #pending = new BoundedMap<string, TurnRun>(MAX_PENDING);
 
 	constructor(findRun: (threadId: unknown) => TurnRun | undefined) {
 		this.#findRun = findRun;
 	}
 
-	/** The client is asked for something on a thread. */
+	/** Registers a server request of a thread. */
 	add(threadId: unknown, key: string): void {
 		const run = this.#findRun(threadId);
 		if (!run) return;
@@ -22,7 +22,7 @@ export class TurnServerRequests {
 		run.pauseTimeLimit(key);
 	}
 
-	/** The client has responded, or the request was withdrawn. */
+	/** Removes a request that the client has responded to or that was cancelled. */
 	settle(key: string): void {
 		this.#pending.take(key)?.resumeTimeLimit(key);
 	}

@@ -1,9 +1,9 @@
 import {performance} from 'node:perf_hooks';
 
-/** The time limit of a turn. It does not run while the client is asked for something. */
+/** The time limit of a turn. Paused while server requests are pending. */
 export class TurnTimer {
 	readonly #onTimeout: () => void;
-	/** The keys of the pending requests to the client. */
+	/** Keys of pending server requests. */
 	readonly #pendingRequests = new Set<string>();
 	#remainingMs: number;
 	#startedAt = performance.now();
@@ -16,7 +16,6 @@ export class TurnTimer {
 		this.#start();
 	}
 
-	/** The client is asked. */
 	pause(requestKey: string): void {
 		if (this.#pendingRequests.size === 0) {
 			clearTimeout(this.#timer);
@@ -25,7 +24,6 @@ export class TurnTimer {
 		this.#pendingRequests.add(requestKey);
 	}
 
-	/** The client has responded, or is not asked any more. */
 	resume(requestKey: string): void {
 		if (this.#pendingRequests.delete(requestKey) && this.#pendingRequests.size === 0 && !this.#isStopped)
 			this.#start();

@@ -10,12 +10,11 @@ export type AddToolsOptions = {
 	readonly tools: BridgeTools;
 };
 
-/** As many as may wait for an answer. */
+/** Limit of pending `tools/list` requests. */
 const MAX_PENDING_LISTS = 65_536;
 
-/** Shows the client more tools than the server has, and answers their calls. The server's own are extended, not replaced. */
+/** Adds bridge's tools to those of the upstream and handles their calls. Extends the Codex tools. */
 export function addTools({tools}: AddToolsOptions): Stage {
-	/** Requests for lists, by their keys. */
 	const pendingLists = new BoundedMap<string, true>(MAX_PENDING_LISTS);
 	return stage(out => ({
 		toUpstream(envelope) {
@@ -27,9 +26,9 @@ export function addTools({tools}: AddToolsOptions): Stage {
 			const pendingResult = tools.call(params);
 			if (!pendingResult) return envelope;
 			const {origin} = envelope;
-			void pendingResult.then(({result, onSent: answered}) => {
+			void pendingResult.then(({result, onSent}) => {
 				out.toClient(Envelope.response(id, 'result', result, origin));
-				answered();
+				onSent();
 			});
 			return;
 		},
@@ -41,7 +40,7 @@ export function addTools({tools}: AddToolsOptions): Stage {
 	}));
 }
 
-/** A page of the server's tools with what is added to them; on the last page, the others. */
+/** Extends the Codex tools on each page of the list. Appends bridge's tools to the last page. */
 function withOwnTools(result: JsonObject): JsonObject {
 	const upstreamTools = listOf(mapObjects(result.tools, extendCodexTool)).filter(
 		tool => !bridgeToolSchemas.some(({name}) => name === objectOf(tool).name),

@@ -6,7 +6,7 @@ import {parseTurnReport} from '../sessions/turn-report.js';
 
 type AuditStageOptions = {readonly auditLog: AuditLog; readonly requests: PendingTurnRequests};
 
-/** Writes down each turn that Codex is asked for, whoever wants it, and how it ended: before anybody hears of it. */
+/** Writes the start and end of each turn to the audit log before the message is forwarded. */
 export const audit = ({auditLog, requests}: AuditStageOptions): Stage =>
 	perMessage({
 		toUpstream(envelope) {

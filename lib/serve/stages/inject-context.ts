@@ -13,18 +13,18 @@ import {ToolError, toToolError} from '../sessions/tool-error.js';
 
 export type InjectContextOptions = {
 	readonly sessions: CodexSessions;
-	readonly admissions: SessionRouter;
-	/** Where calls are left for the stage that runs them. */
+	readonly sessionRouter: SessionRouter;
+	/** Receives prepared calls, for `runTurns`. */
 	readonly calls: AcceptedCalls;
 	readonly auditLog: AuditLog;
 	readonly log: Log;
-	/** Why no call is taken any more, if that is so. */
+	/** Returns the error for all calls, for example after Codex has exited. */
 	readonly rejection: () => ToolError | undefined;
 };
 
 /**
- * Makes calls of Codex's tools ready: finds or makes their sessions, takes out the arguments that are not Codex's, and
- * puts in who the session is and where. A call that cannot be is answered here.
+ * Prepares calls of Codex tools: routes them to sessions, removes arguments of bridge and adds the session
+ * context. Invalid calls are rejected here.
  */
 export const injectContext = (options: InjectContextOptions): Stage =>
 	stage(out => new ContextInjector(options, out));
@@ -32,9 +32,9 @@ export const injectContext = (options: InjectContextOptions): Stage =>
 class ContextInjector implements StageSteps {
 	readonly #options: InjectContextOptions;
 	readonly #out: StageOutputs;
-	/** Calls that are being made ready, by their keys; what is cancelled meanwhile goes no further. */
+	/** Calls in preparation, by request key. A cancelled one is rejected instead of forwarded. */
 	readonly #preparing = new Map<string, {isCancelled: boolean}>();
-	/** How many calls wait for what other processes have done to be known. */
+	/** The number of calls that wait for a registry refresh. */
 	#refreshing = 0;
 
 	constructor(options: InjectContextOptions, out: StageOutputs) {
@@ -51,8 +51,8 @@ class ContextInjector implements StageSteps {
 		try {
 			const call = parseCodexCall(name, args, this.#options.sessions.config.agentFileAs);
 			this.#preparing.set(key, {isCancelled: false});
-			// Who comes while another is looked for stays behind it.
-			if (this.#refreshing > 0 || this.#options.admissions.needsRegistryRefresh(call))
+			// Calls that arrive during a refresh also wait for one, so that calls keep their order.
+			if (this.#refreshing > 0 || this.#options.sessionRouter.needsRegistryRefresh(call))
 				void this.#refreshThenAdmit(envelope, key, call);
 			else this.#admit(envelope, key, call);
 		} catch (error) {
@@ -61,7 +61,7 @@ class ContextInjector implements StageSteps {
 		return;
 	};
 
-	/** Another process may have ended the session since, or taken it. */
+	/** Refreshes the registry first, since another process may have ended or resumed the session. */
 	async #refreshThenAdmit(envelope: Envelope, key: string, call: CodexCall): Promise<void> {
 		this.#refreshing++;
 		await this.#options.sessions.registry.refresh();
@@ -73,25 +73,25 @@ class ContextInjector implements StageSteps {
 		try {
 			const rejection = this.#options.rejection();
 			if (rejection) throw rejection;
-			this.#prepare(envelope, key, this.#options.admissions.route(call));
+			this.#prepare(envelope, key, this.#options.sessionRouter.route(call));
 		} catch (error) {
-			void this.#options.admissions.rejectionReason(call, error).then(reason => {
+			void this.#options.sessionRouter.rejectionReason(call, error).then(reason => {
 				this.#preparing.delete(key);
 				this.#reject(envelope, reason);
 			});
 		}
 	}
 
-	#prepare(envelope: Envelope, key: string, {session, isNew, prepare: ready}: RoutedCall): void {
+	#prepare(envelope: Envelope, key: string, {session, isNew, prepare}: RoutedCall): void {
 		session.preparingCount++;
 		const prepared = session.preparationQueue.then(async () => {
 			try {
-				const {tool, arguments: args, acceptedCall: accepted} = await ready();
+				const {tool, arguments: args, acceptedCall} = await prepare();
 				if (this.#preparing.get(key)?.isCancelled)
-					throw new ToolError('cancelled', 'This call was cancelled before it began.');
+					throw new ToolError('cancelled', 'This call was cancelled before it started.');
 				const rejection = this.#options.rejection();
 				if (rejection) throw rejection;
-				this.#options.calls.set(key, accepted);
+				this.#options.calls.set(key, acceptedCall);
 				const params = {...objectOf(envelope.body.params), name: tool, arguments: args};
 				this.#out.toUpstream(envelope.with({...envelope.body, params}));
 			} catch (error) {

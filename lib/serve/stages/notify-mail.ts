@@ -6,7 +6,7 @@ import type {MailScheduler} from '../mail/scheduler.js';
 
 export type NotifyMailOptions = {readonly mail: Pick<MailScheduler, 'attach'>};
 
-/** Tells the client of mail that has come, as a message of MCP's log: urgent mail as a warning. */
+/** Notifies the client of new mail with MCP log messages. Urgent mail has level `warning`. */
 export const notifyMail = ({mail}: NotifyMailOptions): Stage =>
 	stage(out => {
 		let minLevel = 'info';

@@ -13,28 +13,28 @@ import type {TurnRunner} from '../sessions/turn-runner.js';
 export type RunTurnsOptions = {
 	readonly sessions: CodexSessions;
 	readonly runner: TurnRunner;
-	/** Calls that were made ready for their turn. */
+	/** Calls that `injectContext` has prepared. */
 	readonly calls: AcceptedCalls;
-	/** Called when the client says no more; Codex is spoken to until it resolves. */
+	/** Invoked when the client has closed its side. The connection to Codex stays open until it resolves. */
 	readonly drained?: () => Promise<unknown>;
 };
 
-/** As many as may wait for an answer. */
+/** Limit of pending calls. */
 const MAX_CALLS = 65_536;
 
-/** What backends tell the stages above, and nobody else. */
+/** The prefix of internal notifications from backends. They are not forwarded to the client. */
 const BACKEND_PREFIX = 'notifications/io.bridge/';
 
 /**
- * One turn of a session at a time, whoever wants it. What Codex is asked has ids of its own, so one call of the client's
- * may take several, and turns that no client asked for have theirs. What Codex says of a thread is told with its session.
+ * Runs one turn per session at a time. Requests to Codex have their own ids: a client call can take several
+ * requests, and turns for mail have no client call. Messages about a thread get the ids of its session.
  */
 export const runTurns = (options: RunTurnsOptions): Stage => stage(out => new TurnStage(options, out));
 
 class TurnStage implements StageSteps {
 	readonly #options: RunTurnsOptions;
 	readonly #out: StageOutputs;
-	/** The sessions of calls that are under way, by the keys of the client's requests. */
+	/** The sessions of pending calls, by request key of the client. */
 	readonly #pendingCalls = new BoundedMap<string, CodexSession>(MAX_CALLS);
 
 	constructor(options: RunTurnsOptions, out: StageOutputs) {
@@ -47,14 +47,14 @@ class TurnStage implements StageSteps {
 		const {key = '', method} = envelope.head;
 		if (method === 'notifications/cancelled') return this.#cancelled(envelope);
 		if (method === undefined) this.#options.runner.serverRequests.settle(key);
-		const accepted = method === 'tools/call' ? this.#options.calls.get(key) : undefined;
-		if (!accepted) return envelope;
+		const acceptedCall = method === 'tools/call' ? this.#options.calls.get(key) : undefined;
+		if (!acceptedCall) return envelope;
 		this.#options.calls.delete(key);
 		const {id = 'null'} = envelope.head;
 		const {name, arguments: args, _meta} = objectOf(envelope.body.params);
-		this.#pendingCalls.set(key, accepted.session);
+		this.#pendingCalls.set(key, acceptedCall.session);
 		this.#options.runner.submit({
-			...accepted,
+			...acceptedCall,
 			turn: {id: key, source: 'client'},
 			tool: name === 'codex' ? 'codex' : 'codex-reply',
 			arguments: objectOf(args),
@@ -65,7 +65,7 @@ class TurnStage implements StageSteps {
 				this.#out.toClient(Envelope.response(id, 'result', result, envelope.origin));
 			},
 		});
-		this.#notifyQueued(accepted.session, key, objectOf(_meta).progressToken);
+		this.#notifyQueued(acceptedCall.session, key, objectOf(_meta).progressToken);
 		return;
 	};
 
@@ -79,11 +79,11 @@ class TurnStage implements StageSteps {
 		}
 		if (method.startsWith(BACKEND_PREFIX)) {
 			const {requestId, threadId, text} = objectOf(envelope.body.params);
-			const turn = JSON.stringify(requestId);
-			if (method === `${BACKEND_PREFIX}thread`) runner.setThread(turn, threadId);
-			if (method === `${BACKEND_PREFIX}turn_started`) runner.markTurnStarted(turn);
-			const job = method === `${BACKEND_PREFIX}partial` ? runner.requests.find(turn) : undefined;
-			if (job) job.partialText = String(text);
+			const turnKey = JSON.stringify(requestId);
+			if (method === `${BACKEND_PREFIX}thread`) runner.setThread(turnKey, threadId);
+			if (method === `${BACKEND_PREFIX}turn_started`) runner.markTurnStarted(turnKey);
+			const run = method === `${BACKEND_PREFIX}partial` ? runner.requests.find(turnKey) : undefined;
+			if (run) run.partialText = String(text);
 			return;
 		}
 		if (method === 'notifications/cancelled')
@@ -91,7 +91,7 @@ class TurnStage implements StageSteps {
 		return this.#withSession(envelope, method);
 	};
 
-	/** Codex still hears from here when the client says no more. */
+	/** Delays the end of the client's side until pending work is done, since turns still send to Codex. */
 	readonly clientEnded = (done: () => void): void => {
 		const {drained = async () => {}} = this.#options;
 		void drained().finally(done);
@@ -106,16 +106,16 @@ class TurnStage implements StageSteps {
 		return;
 	}
 
-	/** Who waits for the turns of others is told so, if they want to know. */
-	#notifyQueued({turnQueue: turns, identity}: CodexSession, key: string, progressToken: unknown): void {
-		const position = turns.queue.findIndex(({id}) => id === key);
+	/** Sends a progress notification with the queue position, if the call has a progress token. */
+	#notifyQueued({turnQueue, identity}: CodexSession, key: string, progressToken: unknown): void {
+		const position = turnQueue.queue.findIndex(({id}) => id === key);
 		if (position === -1 || progressToken === undefined) return;
-		const message = `${identity} is busy; ${position + 1} turn${position === 0 ? '' : 's'} to wait for.`;
+		const message = `${identity} is busy. Turns ahead of this one: ${position + 1}.`;
 		const params = {progressToken, progress: 0, message};
 		this.#out.toClient(Envelope.of({jsonrpc: '2.0', method: 'notifications/progress', params}));
 	}
 
-	/** What Codex says of a thread, or asks in it, with the session that it is of. */
+	/** Adds the session's ids to log messages and elicitations of a thread. */
 	#withSession(envelope: Envelope, method: string): Envelope {
 		const {sessions} = this.#options;
 		if (method === 'notifications/message')

@@ -6,24 +6,23 @@ import {BoundedMap} from '../../util/bounded-map.js';
 import {codexToolDefinitions} from '../codex/codex-tools.js';
 
 type SurviveExitOptions = {
-	/** Told of the end, with what it died of. */
 	readonly onExit: (error: BridgeError) => void;
 	readonly version: string;
 };
 
 type PendingCodexRequest = {readonly id: string; readonly method: string; readonly origin: MessageOrigin};
 
-/** As many as may wait for an answer. */
+/** Limit of pending requests. */
 const MAX_PENDING = 65_536;
 
 /**
- * Stands in for a server that is gone, or was never there: a client can still shake hands, and see which tools there are.
- * What it was asked is answered; those who ask for turns are told by others.
+ * Responds in place of a Codex process that has exited or could not be started, so that clients can still
+ * initialize and list tools. Other pending requests fail with the exit error. Turns are rejected by other
+ * stages.
  */
 export function surviveExit({onExit, version}: SurviveExitOptions): Stage {
-	/** What has not been answered, by its key. */
 	const pending = new BoundedMap<string, PendingCodexRequest>(MAX_PENDING);
-	/** What Codex has last said; its usual tools where it never was there to tell. */
+	/** The last `tools/list` result of Codex. Defaults to the usual tools. */
 	let lastToolList: unknown = {tools: codexToolDefinitions};
 	let exitError: BridgeError | undefined;
 	const fallbackResponse = ({id, method, origin}: PendingCodexRequest, error: BridgeError): Envelope => {
@@ -44,12 +43,12 @@ export function surviveExit({onExit, version}: SurviveExitOptions): Stage {
 		return Envelope.errorResponse(id, error, origin);
 	};
 	return stage(out => ({
-		toUpstream(envelope, answer) {
+		toUpstream(envelope, respond) {
 			const {id, key, method} = envelope.head;
 			if (method === undefined || key === undefined || id === undefined)
 				return exitError ? undefined : envelope;
 			const request = {id, method, origin: envelope.origin};
-			if (exitError) answer(fallbackResponse(request, exitError));
+			if (exitError) respond(fallbackResponse(request, exitError));
 			else pending.set(key, request);
 			return exitError ? undefined : envelope;
 		},
@@ -72,4 +71,4 @@ export function surviveExit({onExit, version}: SurviveExitOptions): Stage {
 }
 
 const codexExited = (): BridgeError =>
-	new BridgeError('ERR_SESSION_CLOSED', 'Codex has ended.', 'Start bridge again to go on.');
+	new BridgeError('ERR_SESSION_CLOSED', 'Codex has exited.', 'Restart bridge to continue.');

@@ -106,7 +106,7 @@ test('doctor looks at folders, rights, registries, locks and leftovers, each wit
 		/warning Audit: .*audit\.jsonl can be read by others \(644\) \| chmod 600 /,
 		/warning Team red: a broken registry was put aside: registry\.json\.corrupt-1 \| Look at it/,
 		/warning Team red: locks of dead processes: dead \| The next bridge serve/,
-		/error Team blue: .*registry\.json cannot be used: it is no JSON\. \| /,
+		/error Team blue: .*registry\.json cannot be used: it is not valid JSON\. \| /,
 		/error Team green: .*it is of version 2\. \| A later bridge wrote it/,
 	])
 		t.regex(told, pattern);

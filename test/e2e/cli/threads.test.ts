@@ -118,7 +118,7 @@ test('threads says which registry cannot be read, lists the others, and ends wit
 	const {code, out, stderr} = await run('threads');
 	t.is(code, 1);
 	t.regex(out, /^fine +red/m);
-	t.regex(stderr, /registry in .*blue cannot be read: it is no JSON/);
+	t.regex(stderr, /registry in .*blue cannot be read: it is not valid JSON/);
 	t.regex(stderr, /registry in .*green cannot be read: it is of version 9/);
 	t.is(readFileSync(broken, 'utf8'), '{"version":');
 });

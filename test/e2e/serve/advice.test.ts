@@ -11,7 +11,7 @@ test('after an error of the model, the next step of the error works on mcp-serve
 	const client = await startServe(t, await place(t, 'mcp-server'));
 	const {codexId, text} = await client.codex({prompt: 'error:overloaded', identity: 'a'});
 	t.regex(text, /overloaded/);
-	t.true(text.includes(`codex-reply with codex_id ${codexId} goes on in a new thread`), text);
+	t.true(text.includes(`codex-reply with codex_id ${codexId} continues in a new thread`), text);
 	t.notRegex(text, /Start a new one/);
 	const next = await client.reply(codexId, 'say:again');
 	t.is(next.structured.content, 'again', next.text);
@@ -29,7 +29,7 @@ for (const kind of fakeKinds)
 			conflict.text,
 			/end it with codex_close, or start a new session with another identity, without codex_id\./,
 		);
-		t.notRegex(conflict.text, /or name another identity/);
+		t.notRegex(conflict.text, /or use another identity/);
 		t.is((await client.codex({prompt: 'say:4', identity: 'b'})).structured.content, '4');
 		await client.close(second.codexId);
 		t.is((await client.codex({prompt: 'say:5', codex_id: first.codexId})).structured.content, '5');
@@ -51,7 +51,7 @@ test('while a session is being closed, a call for its identity is not sent to co
 	const closing = client.close(String(codexId));
 	const {text, error} = await client.codex({prompt: 'say:1', identity: 'a'});
 	t.is(error.code, -32001);
-	t.regex(text, /That session is being closed: try again when it has ended, or name another identity\./);
+	t.regex(text, /That session is being closed: try again when it has ended, or use another identity\./);
 	t.notRegex(text, /codex-reply/);
 	await Promise.all([slow, closing]);
 	await until(async () => !(await client.codex({prompt: 'say:2', identity: 'a'})).isError);

@@ -29,8 +29,11 @@ for (const kind of fakeKinds) {
 			[{config: {a: 1}}, /^config is set/],
 			[{'compact-prompt': 'x'}, /^compact-prompt is set/],
 			[{agent_file_as: 'prompt'}, /^agent_file_as is set/],
-			[{role: 'nope'}, /There is no role "nope"/],
-			[{sandbox: 'bogus'}, /^sandbox is read-only, workspace-write, danger-full-access, not bogus/],
+			[{role: 'nope'}, /Unknown role "nope"/],
+			[
+				{sandbox: 'bogus'},
+				/^sandbox must be one of read-only, workspace-write, danger-full-access, not bogus/,
+			],
 			[{cwd: 'nowhere'}, /nowhere does not exist/],
 			[{identity: 'other'}, /has the identity a, not other/],
 			[{bogus: 1}, /^codex has no argument "bogus"/],
@@ -59,7 +62,7 @@ for (const kind of fakeKinds) {
 		t.like(argumentsIn(made).config, {model_reasoning_effort: 'high'});
 		for (const wrong of ['high', '[]', '"{}"', ['a'], 5, true]) {
 			const {error} = await client.codex({prompt: 'say:1', identity: 'b', config: wrong});
-			t.regex(String(error.message), /^config has to be an object/);
+			t.regex(String(error.message), /^config must be an object/);
 		}
 	});
 
@@ -100,7 +103,7 @@ for (const kind of fakeKinds) {
 			t.regex(String(error.message), new RegExp(`[ ,]${name}[,.]`));
 		const unknown = await client.call('codex_thread').result;
 		t.true(unknown.isError);
-		t.regex(unknown.text, /There is no tool "codex_thread"\. Did you mean codex_threads\?/);
+		t.regex(unknown.text, /Unknown tool "codex_thread"\. Did you mean codex_threads\?/);
 		for (const name of ['codex', 'codex-reply', 'codex_status', 'codex_close', 'atm_send', 'atm_read'])
 			t.true(unknown.text.includes(name), name);
 		t.like(unknown.error, {code: -32007});

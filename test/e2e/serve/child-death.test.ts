@@ -22,7 +22,7 @@ for (const kind of fakeKinds) {
 			partial: 'HALF OF THE TEXT',
 		});
 		t.regex(text, /^codex was ended by SIGKILL/);
-		t.true(text.includes('Until then it had said:\n\nHALF OF THE TEXT\n'), text);
+		t.true(text.includes('Its output until then:\n\nHALF OF THE TEXT\n'), text);
 		t.true(text.includes(`codex with codex_id ${codexId} then resumes the session.`), text);
 	});
 

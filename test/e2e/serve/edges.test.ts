@@ -16,7 +16,7 @@ for (const kind of fakeKinds) {
 		const cases: ReadonlyArray<readonly [JsonObject, number, RegExp]> = [
 			[{prompt: 'x', role: 'nope'}, -32007, /no role "nope"/],
 			[{prompt: 'x', cwd: 'nowhere'}, -32007, /nowhere does not exist/],
-			[{prompt: 'x', sandbox: 'nope'}, -32007, /^sandbox is/],
+			[{prompt: 'x', sandbox: 'nope'}, -32007, /^sandbox must be/],
 			[{agent_file: 'nothing.md'}, -32008, /nothing\.md/],
 			[{prompt: 'x'}, -32004, /max_concurrent_threads is 1/],
 		];
@@ -31,8 +31,8 @@ for (const kind of fakeKinds) {
 		const client = await startServe(t, await place(t, kind));
 		for (const [tool, args, pattern] of [
 			['codex_threads', {foo: 1}, /^codex_threads has no argument "foo"\. It has include_closed, identity\./],
-			['codex_threads', {include_closed: 'yes'}, /^include_closed is true or false/],
-			['codex_threads', {identity: 5}, /^identity has to be a text/],
+			['codex_threads', {include_closed: 'yes'}, /^include_closed must be true or false/],
+			['codex_threads', {identity: 5}, /^identity must be a string/],
 			['codex_status', {foo: 1}, /^codex_status has no argument "foo"\. It has none\./],
 			['codex_close', {codexid: 'x'}, /Did you mean codex_id\?/],
 			['atm_send', {from: 'lead', to: 'x', message: 'x'}, /^atm_send has no argument "from"\. .*identity/],

@@ -65,10 +65,10 @@ for (const kind of fakeKinds) {
 
 	test(`${kind}: --resume with an unknown ID: the first result tells that a new session was started [S-D8]`, async t => {
 		const client = await startServe(t, await place(t, kind), '--resume', 'nope');
-		t.regex(client.running.stderr, /The session nope that --resume names cannot be resumed: there is none/);
+		t.regex(client.running.stderr, /--resume: the session nope cannot be resumed: it does not exist/);
 		t.true((await client.codex({prompt: 'say:1', cwd: 'nowhere'})).isError);
 		const first = await client.codex({prompt: 'say:1'});
-		t.regex(first.text, /The session nope that --resume names cannot be resumed.* A new one was started/);
+		t.regex(first.text, /--resume: the session nope cannot be resumed.* A new session was started/);
 		t.regex(String(first.structured.notice), /nope/);
 		t.notRegex((await client.codex({prompt: 'say:2', identity: 'b'})).text, /nope/);
 	});

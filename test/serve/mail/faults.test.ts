@@ -15,7 +15,7 @@ import test from 'ava';
 import {MailInbox} from '../../../lib/serve/mail/inbox.js';
 import {RosterRegistration} from '../../../lib/serve/mail/roster-registration.js';
 import {call, native, openCrew, teamOf} from '../../e2e/mail/support.js';
-import {listeningLog} from '../sessions/support.js';
+import {recordingLog} from '../sessions/support.js';
 
 /* Damaged files of a team, concurrent writers, and leftovers of processes that have exited. */
 
@@ -97,7 +97,7 @@ test('runs sessions although the roster cannot be read, and does not change it',
 
 test('adds an entry with all members that ATM needs, and changes no other entry [1.4]', async t => {
 	const team = teamOf(t);
-	const {log} = listeningLog();
+	const {log} = recordingLog();
 	const registration = new RosterRegistration({claude: team.claude, team: 'crew', log});
 	const text = readFileSync(team.roster, 'utf8').replace('"isActive": true', '');
 	const config = JSON.parse(text);

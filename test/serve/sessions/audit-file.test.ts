@@ -16,21 +16,21 @@ import {formatAuditLine} from '../../../lib/serve/sessions/audit-line.js';
 import {firstCodePoints} from '../../../lib/util/code-points.js';
 import {readNdjson} from '../../helpers/ndjson.js';
 import {tempFolder} from '../../helpers/temp-folder.js';
-import {listeningLog} from './support.js';
+import {recordingLog} from './support.js';
 
 const open = async (
 	t: ExecutionContext,
 	folder: string,
 	options: Partial<AuditFileOptions> = {},
 ): Promise<AuditFile> => {
-	const audit = await AuditFile.open({folder, log: listeningLog().log, ...options});
+	const audit = await AuditFile.open({folder, log: recordingLog().log, ...options});
 	t.teardown(() => audit.close());
 	return audit;
 };
 
 const linesOf = (file: string): Array<{[key: string]: unknown}> => readNdjson(file);
 
-test('each entry is a line of audit.jsonl when write returns [FR-9.1] [FR-9.2] [FR-9.3] [K8]', async t => {
+test('writes each entry as a line of audit.jsonl before write returns [FR-9.1] [FR-9.2] [FR-9.3] [K8]', async t => {
 	const folder = join(tempFolder(t), 'a', 'codex-sessions');
 	const now = (): Date => new Date('2026-11-17T09:00:00.123Z');
 	const audit = await open(t, folder, {now});
@@ -77,7 +77,7 @@ test('each entry is a line of audit.jsonl when write returns [FR-9.1] [FR-9.2] [
 	t.is(statSync(folder).mode & 0o777, 0o700);
 });
 
-test('summaries are the first 200 code points, and never half a character [FR-9.2]', t => {
+test('truncates summaries to 200 code points without splitting a character [FR-9.2]', t => {
 	const line = JSON.parse(
 		formatAuditLine({event: 'codex', correlationId: '', prompt: '😀'.repeat(300)}, new Date()),
 	);
@@ -89,7 +89,7 @@ test('summaries are the first 200 code points, and never half a character [FR-9.
 	);
 });
 
-test('secrets are in no line, not even half of one [NFR-3] [K4]', t => {
+test('redacts secrets, including those that are truncated [NFR-3] [K4]', t => {
 	const secrets = ['hunter2hunter2', 'sk-proj-abcdefghijklmnop0123', 'ghp_abcdefghijklmnopqrstuv01'];
 	const prompt = `${'x'.repeat(150)} password=${secrets[0]} then ${secrets[1]} and Authorization: Bearer abcdefgh`;
 	const text = formatAuditLine(
@@ -106,7 +106,7 @@ test('secrets are in no line, not even half of one [NFR-3] [K4]', t => {
 		t.false(text.includes(secret), `${secret} in ${text}`);
 });
 
-test('a line is one line, whatever is in it [K5]', t => {
+test('escapes line breaks in texts, so that an entry is one line [K5]', t => {
 	const text = formatAuditLine(
 		{event: 'codex', correlationId: 'a\nb', prompt: 'x\r\n\u001b[2J{"event_type":"forged"}\u2028'},
 		new Date(),
@@ -115,7 +115,7 @@ test('a line is one line, whatever is in it [K5]', t => {
 	t.is(JSON.parse(text).event_type, 'codex');
 });
 
-test('a torn last line stands alone: the next one begins a line of its own [G8]', async t => {
+test('starts a new line after a torn last line [G8]', async t => {
 	const folder = tempFolder(t);
 	const file = join(folder, 'audit.jsonl');
 	writeFileSync(file, '{"event_type":"whole"}\n{"event_type":"to');
@@ -126,7 +126,7 @@ test('a torn last line stands alone: the next one begins a line of its own [G8]'
 	t.is(lines.length, 4);
 });
 
-test('a file that is full is put aside, ten of them are kept, and no line is lost across [G9]', async t => {
+test('rotates a full file, keeps ten old files and loses no line of two writers [G9]', async t => {
 	const folder = tempFolder(t);
 	let at = Date.UTC(2026, 0, 1);
 	const now = (): Date => new Date(at++);
@@ -149,7 +149,7 @@ test('a file that is full is put aside, ten of them are kept, and no line is los
 	t.is(readdirSync(folder).length, 11);
 });
 
-test('a file that was moved away is made again [G10]', async t => {
+test('recreates a file that was moved away [G10]', async t => {
 	const folder = tempFolder(t);
 	const audit = await open(t, folder);
 	audit.write({event: 'one', correlationId: ''});
@@ -158,11 +158,11 @@ test('a file that was moved away is made again [G10]', async t => {
 	t.is(linesOf(join(folder, 'audit.jsonl'))[0]?.event_type, 'two');
 });
 
-test('an audit file that cannot be written is reported once, throws nothing, and gets its lines later [G9]', async t => {
+test('logs a write failure once, throws nothing and writes the buffered lines later [G9]', async t => {
 	const folder = tempFolder(t);
 	const file = join(folder, 'audit.jsonl');
 	mkdirSync(file);
-	const {log, said} = listeningLog();
+	const {log, entries} = recordingLog();
 	const audit = await open(t, folder, {log});
 	audit.write({event: 'one', correlationId: ''});
 	audit.write({event: 'two', correlationId: ''});
@@ -173,12 +173,12 @@ test('an audit file that cannot be written is reported once, throws nothing, and
 		['one', 'two', 'three'],
 	);
 	t.deepEqual(
-		(await said()).map(({event}) => event),
+		(await entries()).map(({event}) => event),
 		['audit.unwritten', 'audit.written'],
 	);
 });
 
-test('lines beyond what memory keeps are counted, in the file and in the log [G9]', async t => {
+test('records the number of dropped lines in the file and in the log [G9]', async t => {
 	const folder = tempFolder(t);
 	const file = join(folder, 'audit.jsonl');
 	mkdirSync(file);
@@ -190,25 +190,25 @@ test('lines beyond what memory keeps are counted, in the file and in the log [G9
 	t.like(lines[0], {event_type: 'gap', details: {lines: 10}});
 	t.is(lines.length, 1002);
 	mkdirSync(join(folder, 'b', 'audit.jsonl'), {recursive: true});
-	const {log, said} = listeningLog();
-	const hopeless = await open(t, join(folder, 'b'), {log});
-	hopeless.write({event: 'codex', correlationId: ''});
-	await hopeless.close();
-	t.true((await said()).some(({event, msg}) => event === 'audit.lost' && msg.startsWith('1 lines')));
+	const {log, entries} = recordingLog();
+	const failing = await open(t, join(folder, 'b'), {log});
+	failing.write({event: 'codex', correlationId: ''});
+	await failing.close();
+	t.true((await entries()).some(({event, msg}) => event === 'audit.lost' && msg.startsWith('1 lines')));
 });
 
-test('a link in place of the audit file is not followed [G7]', async t => {
+test('does not follow a symbolic link in place of the audit file [G7]', async t => {
 	const [folder, elsewhere] = [tempFolder(t), tempFolder(t)];
 	writeFileSync(join(elsewhere, 'precious'), 'x');
 	symlinkSync(join(elsewhere, 'precious'), join(folder, 'audit.jsonl'));
-	const {log, said} = listeningLog();
+	const {log, entries} = recordingLog();
 	(await open(t, folder, {log})).write({event: 'codex', correlationId: ''});
 	t.is(readFileSync(join(elsewhere, 'precious'), 'utf8'), 'x');
-	const [told] = await said();
-	t.is(told?.event, 'audit.unwritten');
+	const [entry] = await entries();
+	t.is(entry?.event, 'audit.unwritten');
 });
 
-test('audit.fsync = always and lines of others in between do no harm', async t => {
+test('appends after lines of other processes with audit_fsync = always', async t => {
 	const folder = tempFolder(t);
 	const audit = await open(t, folder, {fsync: 'always'});
 	audit.write({event: 'one', correlationId: ''});

@@ -8,11 +8,11 @@ import {
 } from '../../../lib/serve/sessions/lifecycle.js';
 
 const after = (...events: LifecycleEvent[]): string => {
-	const life = events.reduce<LifecycleState>(nextLifecycle, initialLifecycle);
-	return `${life.stage} ${life.status}`;
+	const state = events.reduce<LifecycleState>(nextLifecycle, initialLifecycle);
+	return `${state.stage} ${state.status}`;
 };
 
-const cases: ReadonlyArray<readonly [events: readonly LifecycleEvent[], life: string]> = [
+const cases: ReadonlyArray<readonly [events: readonly LifecycleEvent[], state: string]> = [
 	[[], 'starting active'],
 	[['thread_known'], 'busy active'],
 	[['thread_known', 'turn_ended'], 'idle active'],
@@ -23,17 +23,18 @@ const cases: ReadonlyArray<readonly [events: readonly LifecycleEvent[], life: st
 	[['thread_known', 'closed'], 'closed closed'],
 	[['thread_known', 'interrupted'], 'closed interrupted'],
 	[['thread_known', 'turn_ended', 'closed'], 'closed closed'],
-	[['thread_known', 'child_gone'], 'closed stale'],
-	[['child_gone', 'turn_ended'], 'closed stale'],
-	[['thread_known', 'closed', 'turn_started', 'turn_ended', 'child_gone'], 'closed closed'],
+	[['thread_known', 'child_exited'], 'closed stale'],
+	[['child_exited', 'turn_ended'], 'closed stale'],
+	[['thread_known', 'closed', 'turn_started', 'turn_ended', 'child_exited'], 'closed closed'],
 	[['thread_known', 'closed', 'resumed'], 'starting active'],
-	[['thread_known', 'child_gone', 'resumed', 'thread_known', 'turn_ended'], 'idle active'],
+	[['thread_known', 'child_exited', 'resumed', 'thread_known', 'turn_ended'], 'idle active'],
 ];
 
-for (const [events, life] of cases)
-	test(`${events.join(', ') || 'at first'}: ${life} [FR-17.2]`, t => t.is(after(...events), life));
+for (const [events, state] of cases)
+	test(`the state after ${events.join(', ') || 'no event'} is ${state} [FR-17.2]`, t =>
+		t.is(after(...events), state));
 
-test('who starts is busy [FR-17.1]', t => {
+test('reports a starting session as busy [FR-17.1]', t => {
 	t.is(sessionStateOf(initialLifecycle), 'busy');
 	t.is(sessionStateOf({stage: 'idle', status: 'active'}), 'idle');
 });

@@ -14,50 +14,53 @@ import {sessionEntry} from '../../../fixtures/sessions/entry.js';
 import {BridgeError} from '../../../lib/core/errors.js';
 import {SessionRegistry} from '../../../lib/serve/sessions/session-registry.js';
 import {tempFolder} from '../../helpers/temp-folder.js';
-import {listeningLog, onDisk, openRegistry, startSaver} from './support.js';
+import {onDisk, openRegistry, recordingLog, startSaver} from './support.js';
 
-for (const [what, text] of [
+for (const [defect, text] of [
 	['is empty', ''],
 	['is cut off', '{"version":1,"sessions":[{"codex_id":"codex:1"'],
-	['is no object', '[]'],
+	['is not an object', '[]'],
 	['has no version', '{"sessions":[]}'],
 	['has no list', '{"version":1,"sessions":{}}'],
 	['is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
 ] as const)
-	test(`a registry that ${what} is kept aside, reported, and a new one begun [G3]`, async t => {
+	test(`moves a registry that ${defect} aside, logs it and starts a new one [G3]`, async t => {
 		const folder = tempFolder(t);
 		writeFileSync(join(folder, 'registry.json'), text);
-		const {log, said} = listeningLog();
+		const {log, entries} = recordingLog();
 		const registry = await openRegistry(t, folder, {log});
 		t.deepEqual(registry.entries(), []);
-		const {corruptFile: keptAside = ''} = registry.health();
-		t.deepEqual(readFileSync(keptAside), Buffer.from(text));
-		t.regex(keptAside, /registry\.json\.corrupt-/);
-		const [entry] = (await said()).filter(({event}) => event === 'registry.corrupt');
-		t.true(entry?.msg.includes(keptAside));
+		const {corruptFile = ''} = registry.health();
+		t.deepEqual(readFileSync(corruptFile), Buffer.from(text));
+		t.regex(corruptFile, /registry\.json\.corrupt-/);
+		const [entry] = (await entries()).filter(({event}) => event === 'registry.corrupt');
+		t.true(entry?.msg.includes(corruptFile));
 		await registry.put(sessionEntry());
 		t.is(onDisk(folder).sessions.length, 1);
-		t.true(existsSync(keptAside));
+		t.true(existsSync(corruptFile));
 	});
 
-test('a registry of a later version is refused, and not a byte of it changes [G3]', async t => {
+test('rejects a registry of a newer version without changing it [G3]', async t => {
 	const folder = tempFolder(t);
 	const text = '{"version":2,"sessions":{"a":1}}';
 	writeFileSync(join(folder, 'registry.json'), text);
-	const error = await t.throwsAsync(SessionRegistry.open({folder, team: 'red', log: listeningLog().log}), {
+	const error = await t.throwsAsync(SessionRegistry.open({folder, team: 'red', log: recordingLog().log}), {
 		instanceOf: BridgeError,
 	});
-	t.regex(error?.message ?? '', /registry\.json was written by a later bridge: it is of version 2/);
+	t.regex(
+		error?.message ?? '',
+		/registry\.json was written by a newer version of bridge: it is of version 2/,
+	);
 	t.is(readFileSync(join(folder, 'registry.json'), 'utf8'), text);
 });
 
-test('a registry that becomes one of a later version while it is in use is not overwritten [G3]', async t => {
+test('does not overwrite a registry that a newer version has written while it is in use [G3]', async t => {
 	const folder = tempFolder(t);
 	const registry = await openRegistry(t, folder);
 	await registry.put(sessionEntry());
 	const text = '{"version":7}';
 	writeFileSync(join(folder, 'registry.json'), text);
-	await t.throwsAsync(registry.put(sessionEntry({turns: 9})), {message: /later bridge/});
+	await t.throwsAsync(registry.put(sessionEntry({turns: 9})), {message: /newer version of bridge/});
 	t.is(registry.health().persist, 'degraded');
 	t.is(readFileSync(join(folder, 'registry.json'), 'utf8'), text);
 	unlinkSync(join(folder, 'registry.json'));
@@ -66,7 +69,7 @@ test('a registry that becomes one of a later version while it is in use is not o
 	t.like(onDisk(folder).sessions[0], {turns: 10});
 });
 
-test('5.3 four processes that save at once lose nothing [G5]', async t => {
+test('four processes that save concurrently lose no session [5.3] [G5]', async t => {
 	const folder = tempFolder(t);
 	const savers = ['a', 'b', 'c', 'd'].map(name => startSaver(t, folder, name, '15'));
 	await Promise.all(savers.map(({child}) => once(child, 'exit')));
@@ -75,20 +78,20 @@ test('5.3 four processes that save at once lose nothing [G5]', async t => {
 	t.deepEqual(readdirSync(join(folder, '.lock')), []);
 });
 
-test('temporary files of the dead are removed at the start, those of the living are not [G4]', async t => {
+test('removes temporary files of exited processes at startup and keeps those of live ones [G4]', async t => {
 	const folder = tempFolder(t);
 	await (await openRegistry(t, folder)).put(sessionEntry());
 	const {ownProcessIdentity: ownMark} = await import('../../../lib/files/process-identity.js');
 	const dead = `.registry.json.${ownMark().replace(/-\d+-\d+$/, '-4194304-5')}.0.tmp`;
-	const mine = `.registry.json.${ownMark()}.99999.tmp`;
-	for (const name of [dead, mine, '.hidden']) writeFileSync(join(folder, name), 'x');
+	const live = `.registry.json.${ownMark()}.99999.tmp`;
+	for (const name of [dead, live, '.hidden']) writeFileSync(join(folder, name), 'x');
 	await openRegistry(t, folder);
 	t.false(existsSync(join(folder, dead)));
-	t.true(existsSync(join(folder, mine)));
+	t.true(existsSync(join(folder, live)));
 	t.true(existsSync(join(folder, '.hidden')));
 });
 
-test('a link in place of the registry is neither read nor written through [G7]', async t => {
+test('neither reads nor writes through a symbolic link in place of the registry [G7]', async t => {
 	const [folder, elsewhere] = [tempFolder(t), tempFolder(t)];
 	const target = join(elsewhere, 'precious.json');
 	writeFileSync(target, '{"version":1,"sessions":[]}');
@@ -100,18 +103,18 @@ test('a link in place of the registry is neither read nor written through [G7]',
 	t.is(onDisk(folder).sessions.length, 1);
 });
 
-test('a folder that cannot be one is told of, and sessions go on in memory [G2]', async t => {
+test('logs a folder that cannot be created and works in memory [G2]', async t => {
 	const file = join(tempFolder(t), 'red');
-	writeFileSync(file, 'no folder');
-	const {log, said} = listeningLog();
+	writeFileSync(file, 'not a folder');
+	const {log, entries} = recordingLog();
 	const registry = await openRegistry(t, file, {log});
 	await t.throwsAsync(registry.put(sessionEntry()));
 	t.is(registry.entries().length, 1);
 	t.is(registry.health().persist, 'degraded');
-	t.deepEqual(await registry.reserve('dev-1', 'codex:1'), {isHeld: true});
+	t.deepEqual(await registry.reserve('dev-1', 'codex:1'), {isReserved: true});
 	t.deepEqual(
-		(await said()).map(({event}) => event),
+		(await entries()).map(({event}) => event),
 		['registry.unsaved'],
 	);
-	t.is(readFileSync(file, 'utf8'), 'no folder');
+	t.is(readFileSync(file, 'utf8'), 'not a folder');
 });

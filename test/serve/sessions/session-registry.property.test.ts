@@ -5,61 +5,60 @@ import fc from 'fast-check';
 import {sessionEntry} from '../../../fixtures/sessions/entry.js';
 import {SessionRegistry} from '../../../lib/serve/sessions/session-registry.js';
 import {tempFolder} from '../../helpers/temp-folder.js';
-import {listeningLog, onDisk} from './support.js';
+import {onDisk, recordingLog} from './support.js';
 
-/** What may be done: by one of two that have the registry open, with one of a few sessions. */
 type Step = {
-	readonly what: 'put' | 'close' | 'remove' | 'reopen';
-	readonly who: 0 | 1;
-	readonly which: number;
+	readonly action: 'put' | 'close' | 'remove' | 'reopen';
+	readonly registryIndex: 0 | 1;
+	readonly sessionIndex: number;
 };
 
 const step: fc.Arbitrary<Step> = fc.record({
-	what: fc.constantFrom('put', 'put', 'put', 'close', 'remove', 'reopen'),
-	who: fc.constantFrom(0, 1),
-	which: fc.nat(4),
+	action: fc.constantFrom('put', 'put', 'put', 'close', 'remove', 'reopen'),
+	registryIndex: fc.constantFrom(0, 1),
+	sessionIndex: fc.nat(4),
 });
 
-/** What there should be: how many turns each session has, by its id. */
+/** The expected number of turns of each session, by id. */
 type Model = Map<string, number>;
 
 const openIn = (folder: string): Promise<SessionRegistry> =>
-	SessionRegistry.open({folder, team: 'red', log: listeningLog().log});
+	SessionRegistry.open({folder, team: 'red', log: recordingLog().log});
 
-/** Does a step, and notes what comes of it. Each of the two has sessions of its own, as processes do. */
-async function take(
-	{what, who, which}: Step,
-	at: number,
+/** Runs a step on a registry and on the model. Each registry has its own sessions, like a process. */
+async function runStep(
+	{action, registryIndex, sessionIndex}: Step,
+	turns: number,
 	folder: string,
 	both: SessionRegistry[],
 	model: Model,
 ): Promise<void> {
-	const registry = both[who];
-	const codex_id = `codex:${who}-${which}`;
-	const identity = `dev-${who}-${which}`;
-	if (what === 'reopen') {
+	const registry = both[registryIndex];
+	const codex_id = `codex:${registryIndex}-${sessionIndex}`;
+	const identity = `dev-${registryIndex}-${sessionIndex}`;
+	if (action === 'reopen') {
 		await registry?.close();
-		both[who] = await openIn(folder);
+		both[registryIndex] = await openIn(folder);
 		return;
 	}
-	if (what === 'remove') {
+	if (action === 'remove') {
 		await registry?.remove(codex_id);
 		model.delete(codex_id);
 		return;
 	}
 	await registry?.put(
-		sessionEntry({codex_id, identity, status: what === 'put' ? 'active' : 'closed', turns: at}),
+		sessionEntry({codex_id, identity, status: action === 'put' ? 'active' : 'closed', turns}),
 	);
-	model.set(codex_id, at);
+	model.set(codex_id, turns);
 }
 
-/** The same as it is on disk. */
-const found = (folder: string): Model =>
+/** Reads the number of turns of each session from the file. */
+const turnsOnDisk = (folder: string): Model =>
 	existsSync(join(folder, 'registry.json'))
 		? new Map(onDisk(folder).sessions.map(({codex_id, turns}) => [String(codex_id), Number(turns)]))
 		: new Map();
 
-test('5.3 whatever two registries of one folder do, the file has what each was told last [FR-5.1] [FR-5.5]', async t => {
+test('the file has the latest changes of both registries after each step [5.3] [FR-5.1] [FR-5.5]', async t => {
 	const root = tempFolder(t);
 	let run = 0;
 	await fc.assert(
@@ -67,9 +66,9 @@ test('5.3 whatever two registries of one folder do, the file has what each was t
 			const folder = join(root, `${run++}`);
 			const both = [await openIn(folder), await openIn(folder)];
 			const model: Model = new Map();
-			for (const [at, each] of steps.entries()) {
-				await take(each, at, folder, both, model);
-				t.deepEqual(found(folder), model);
+			for (const [index, each] of steps.entries()) {
+				await runStep(each, index, folder, both, model);
+				t.deepEqual(turnsOnDisk(folder), model);
 			}
 			for (const registry of both) await registry.close();
 		}),

@@ -7,7 +7,7 @@ import {sessionEntry} from '../../../fixtures/sessions/entry.js';
 import {tempFolder} from '../../helpers/temp-folder.js';
 import {onDisk, openRegistry, startSaver} from './support.js';
 
-test('a session that is put is in registry.json with all its fields when that is acknowledged [FR-5.1] [FR-5.2] [FR-5.5]', async t => {
+test('stores a session with all its fields in registry.json before put resolves [FR-5.1] [FR-5.2] [FR-5.5]', async t => {
 	const folder = join(tempFolder(t), 'codex-sessions', 'red');
 	const registry = await openRegistry(t, folder);
 	const entry = sessionEntry();
@@ -20,7 +20,7 @@ test('a session that is put is in registry.json with all its fields when that is
 	t.deepEqual(registry.health(), {persist: 'ok', lastError: undefined, corruptFile: undefined});
 });
 
-test('folders are for their owner alone, and so are files, whatever the umask [G6]', async t => {
+test('creates folders and files for their owner only, whatever the umask [G6]', async t => {
 	const before = process.umask(0);
 	t.teardown(() => process.umask(before));
 	const folder = join(tempFolder(t), 'a', 'red');
@@ -33,7 +33,7 @@ test('folders are for their owner alone, and so are files, whatever the umask [G
 		t.is(statSync(join(folder, name)).mode & 0o777, 0o600, name);
 });
 
-test('a session is found by codex id, thread id, previous thread id and identity: active before newest', async t => {
+test('finds a session by codex id, current or previous thread id, or identity, and prefers active ones', async t => {
 	const registry = await openRegistry(t, tempFolder(t));
 	const older = sessionEntry({
 		codex_id: 'codex:a',
@@ -55,86 +55,88 @@ test('a session is found by codex id, thread id, previous thread id and identity
 	t.is(registry.find('arch-ctm')?.codex_id, 'codex:b');
 	await registry.put({...older, status: 'active'});
 	t.is(registry.find('arch-ctm')?.codex_id, 'codex:a');
-	t.is(registry.find('nobody'), undefined);
+	t.is(registry.find('unknown'), undefined);
 });
 
-test('active sessions of a process that is gone are stale at the next start, and their identities free [FR-3.2] [H15]', async t => {
+test('marks active sessions of a killed process as stale at startup and releases their identities [FR-3.2] [H15]', async t => {
 	const folder = tempFolder(t);
 	const {child, next} = startSaver(t, folder, 'gone', '1', 'arch-ctm');
 	t.is(await next(), 'open 0');
-	t.is(await next(), '{"isHeld":true}');
+	t.is(await next(), '{"isReserved":true}');
 	t.is(await next(), 'saved codex:gone-0');
 	const other = await openRegistry(t, folder);
 	const live = sessionEntry({codex_id: 'codex:gone'});
 	await other.put(live);
 	await other.close();
-	// While its process lives, it is left alone, and its identity is taken.
+	// While the process is alive, its session stays active and its identity reserved.
 	const meanwhile = await openRegistry(t, folder);
 	t.is(meanwhile.get('codex:gone')?.status, 'active');
-	const refused = await meanwhile.reserve('arch-ctm', 'codex:mine');
-	t.like(refused, {isHeld: false, holder: {codexId: 'codex:gone', pid: child.pid}});
+	const reservation = await meanwhile.reserve('arch-ctm', 'codex:mine');
+	t.like(reservation, {isReserved: false, owner: {codexId: 'codex:gone', pid: child.pid}});
 	child.kill('SIGKILL');
 	await once(child, 'exit');
 	const later = await openRegistry(t, folder);
 	t.is(later.get('codex:gone')?.status, 'stale');
 	t.is(onDisk(folder).sessions.find(({codex_id}) => codex_id === 'codex:gone')?.status, 'stale');
 	t.false(existsSync(join(folder, 'arch-ctm.lock')));
-	t.deepEqual(await later.reserve('arch-ctm', 'codex:mine'), {isHeld: true});
+	t.deepEqual(await later.reserve('arch-ctm', 'codex:mine'), {isReserved: true});
 });
 
-test('of many who want an identity at once exactly one gets it, and the others are told who [FR-3.1] [H5]', async t => {
+test('exactly one of many concurrent reservations of an identity succeeds, and the others return its owner [FR-3.1] [H5]', async t => {
 	const folder = tempFolder(t);
 	const registries = [await openRegistry(t, folder), await openRegistry(t, folder)];
-	const wishes = Array.from({length: 20}, (_, at) => registries[at % 2]?.reserve('dev-1', `codex:${at}`));
-	const results = await Promise.all(wishes);
-	const winners = results.flatMap((result, at) => (result?.isHeld ? [`codex:${at}`] : []));
+	const reservations = Array.from({length: 20}, (_, at) =>
+		registries[at % 2]?.reserve('dev-1', `codex:${at}`),
+	);
+	const results = await Promise.all(reservations);
+	const winners = results.flatMap((result, at) => (result?.isReserved ? [`codex:${at}`] : []));
 	t.is(winners.length, 1);
-	for (const result of results) if (!result?.isHeld) t.is(result?.holder.codexId, winners[0]);
+	for (const result of results) if (!result?.isReserved) t.is(result?.owner.codexId, winners[0]);
 	const lock = JSON.parse(readFileSync(join(folder, 'dev-1.lock'), 'utf8'));
 	t.like(lock, {pid: process.pid, codex_id: winners[0]});
 	t.regex(lock.startedAt, /^\d{4}-.*Z$/);
 	for (const registry of registries) await registry.release('dev-1');
 	t.false(existsSync(join(folder, 'dev-1.lock')));
-	t.deepEqual(await registries[1]?.reserve('dev-1', 'codex:again'), {isHeld: true});
+	t.deepEqual(await registries[1]?.reserve('dev-1', 'codex:again'), {isReserved: true});
 });
 
-for (const [what, text] of [
-	['of a dead process', '{"pid":4194304,"codex_id":"codex:x","startedAt":"2026-11-17T08:00:00.000Z"}'],
+for (const [description, text] of [
+	['of an exited process', '{"pid":4194304,"codex_id":"codex:x","startedAt":"2026-11-17T08:00:00.000Z"}'],
 	[
-		'of another process that now has the number',
+		'whose pid now belongs to another process',
 		`{"pid":1,"codex_id":"codex:x","startedAt":"1990-01-01T00:00:00.000Z"}`,
 	],
-	['that was never finished', '{"pid":'],
+	['that is truncated', '{"pid":'],
 	['that is empty', ''],
 ] as const)
-	test(`5.3 an identity lock ${what} is taken over`, async t => {
+	test(`replaces an identity lock ${description} [5.3]`, async t => {
 		const folder = tempFolder(t);
 		const registry = await openRegistry(t, folder);
 		writeFileSync(join(folder, 'dev-1.lock'), text);
-		t.deepEqual(await registry.reserve('dev-1', 'codex:mine'), {isHeld: true});
+		t.deepEqual(await registry.reserve('dev-1', 'codex:mine'), {isReserved: true});
 		t.is(JSON.parse(readFileSync(join(folder, 'dev-1.lock'), 'utf8')).codex_id, 'codex:mine');
 	});
 
-test('5.3 an identity lock of a live process holds, also one that says no more than its number', async t => {
+test('respects an identity lock of a live process, even without its process identity [5.3]', async t => {
 	const folder = tempFolder(t);
 	const registry = await openRegistry(t, folder);
 	const lock = {pid: process.ppid, codex_id: 'codex:x', startedAt: new Date().toISOString()};
 	writeFileSync(join(folder, 'dev-1.lock'), JSON.stringify(lock));
 	t.like(await registry.reserve('dev-1', 'codex:mine'), {
-		isHeld: false,
-		holder: {codexId: 'codex:x', pid: process.ppid},
+		isReserved: false,
+		owner: {codexId: 'codex:x', pid: process.ppid},
 	});
 	await registry.release('dev-1');
-	t.true(existsSync(join(folder, 'dev-1.lock')), 'a foreign lock is not given back');
+	t.true(existsSync(join(folder, 'dev-1.lock')), 'a foreign lock is not released');
 });
 
-test('members and entries that this version does not know survive every save [FR-5.3]', async t => {
+test('preserves unknown members and entries on every save [FR-5.3]', async t => {
 	const folder = tempFolder(t);
-	const strange = {codex_id: 7, what: 'nobody knows'};
-	const known = {...sessionEntry({status: 'closed'}), colour: 'blue'};
+	const unknown = {codex_id: 7, kind: 'unknown'};
+	const known = {...sessionEntry({status: 'closed'}), color: 'blue'};
 	writeFileSync(
 		join(folder, 'registry.json'),
-		JSON.stringify({version: 1, owner: 'me', sessions: [strange, known]}),
+		JSON.stringify({version: 1, owner: 'me', sessions: [unknown, known]}),
 	);
 	const registry = await openRegistry(t, folder);
 	t.deepEqual(
@@ -145,12 +147,12 @@ test('members and entries that this version does not know survive every save [FR
 	await registry.put(sessionEntry({codex_id: 'codex:2'}));
 	const {owner, sessions} = onDisk(folder);
 	t.is(owner, 'me');
-	t.deepEqual(sessions[0], strange);
-	t.like(sessions[1], {colour: 'blue', turns: 3});
+	t.deepEqual(sessions[0], unknown);
+	t.like(sessions[1], {color: 'blue', turns: 3});
 	t.is(sessions.length, 3);
 });
 
-test("5.3 two registries of one folder keep each other's sessions", async t => {
+test("two registries of one folder preserve each other's sessions [5.3]", async t => {
 	const folder = tempFolder(t);
 	const [one, other] = [await openRegistry(t, folder), await openRegistry(t, folder)];
 	const puts = Array.from({length: 40}, (_, at) =>
@@ -161,17 +163,17 @@ test("5.3 two registries of one folder keep each other's sessions", async t => {
 	await one.put({...sessionEntry({codex_id: 'codex:1', identity: 'dev-1'}), turns: 5});
 	t.is(one.entries().length, 40);
 	await other.put({...sessionEntry({codex_id: 'codex:0', identity: 'dev-0'}), turns: 6});
-	t.is(other.get('codex:1')?.turns, 5, 'what the other wrote is seen with the next save');
+	t.is(other.get('codex:1')?.turns, 5, 'each save reads the changes of the other registry');
 });
 
-test('5.5 what many ask for at once is few saves', async t => {
+test('combines concurrent changes into few saves [5.5]', async t => {
 	const folder = tempFolder(t);
 	const registry = await openRegistry(t, folder);
 	await registry.put(sessionEntry());
 	const seen = new Set<number>();
-	let isOver = false;
+	let isDone = false;
 	const watch = (async () => {
-		while (!isOver) {
+		while (!isDone) {
 			seen.add(statSync(join(folder, 'registry.json')).ino);
 			await new Promise(setImmediate);
 		}
@@ -179,13 +181,13 @@ test('5.5 what many ask for at once is few saves', async t => {
 	await Promise.all(
 		Array.from({length: 300}, (_, at) => registry.put(sessionEntry({codex_id: `codex:${at}`}))),
 	);
-	isOver = true;
+	isDone = true;
 	await watch;
 	t.is(onDisk(folder).sessions.length, 300);
 	t.true(seen.size <= 3, `${seen.size} files`);
 });
 
-test('touches are coalesced, and on disk when the registry is asked to be saved', async t => {
+test('coalesces touches and saves them on flush', async t => {
 	const folder = tempFolder(t);
 	const registry = await openRegistry(t, folder);
 	await registry.put(sessionEntry());
@@ -200,10 +202,10 @@ test('touches are coalesced, and on disk when the registry is asked to be saved'
 	t.is(registry.get('codex:unknown'), undefined);
 });
 
-test('of sessions that are over the newest 1,000 stay, older ones go to the archive, live ones always stay', async t => {
+test('keeps the newest 1,000 ended sessions and all active ones, and archives the others', async t => {
 	const folder = tempFolder(t);
 	const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
-	const over = Array.from({length: 1005}, (_, index) =>
+	const ended = Array.from({length: 1005}, (_, index) =>
 		sessionEntry({
 			codex_id: `codex:${index}`,
 			identity: `dev-${index}`,
@@ -213,7 +215,7 @@ test('of sessions that are over the newest 1,000 stay, older ones go to the arch
 	);
 	const live = sessionEntry({codex_id: 'codex:live', last_active: at(-1)});
 	const registry = await openRegistry(t, folder);
-	await Promise.all([...over, live].map(entry => registry.put(entry)));
+	await Promise.all([...ended, live].map(entry => registry.put(entry)));
 	const ids = onDisk(folder).sessions.map(({codex_id}) => codex_id);
 	t.is(ids.length, 1001);
 	t.true(ids.includes('codex:live'));
@@ -229,15 +231,15 @@ test('of sessions that are over the newest 1,000 stay, older ones go to the arch
 	t.is(registry.get('codex:0'), undefined);
 });
 
-test('persist_threads = false keeps nothing on disk, and identities apart all the same', async t => {
+test('persist_threads = false writes nothing to disk but still reserves identities', async t => {
 	const folder = join(tempFolder(t), 'none');
 	const registry = await openRegistry(t, folder, {isPersistent: false});
 	await registry.put(sessionEntry());
 	t.is(registry.entries().length, 1);
-	t.deepEqual(await registry.reserve('dev-1', 'codex:1'), {isHeld: true});
-	t.like(await registry.reserve('dev-1', 'codex:2'), {isHeld: false, holder: {codexId: 'codex:1'}});
+	t.deepEqual(await registry.reserve('dev-1', 'codex:1'), {isReserved: true});
+	t.like(await registry.reserve('dev-1', 'codex:2'), {isReserved: false, owner: {codexId: 'codex:1'}});
 	await registry.release('dev-1');
-	t.deepEqual(await registry.reserve('dev-1', 'codex:2'), {isHeld: true});
+	t.deepEqual(await registry.reserve('dev-1', 'codex:2'), {isReserved: true});
 	t.is(registry.health().persist, 'off');
 	await registry.close();
 	t.false(existsSync(folder));

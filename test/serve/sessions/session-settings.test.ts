@@ -18,7 +18,7 @@ const after = (role: string | undefined, forwarded: JsonObject): JsonObject =>
 		forwarded,
 	});
 
-test('a role given later removes the settings that it sets from those of the start, and arguments override it [S-D7]', t => {
+test('a role in a later call replaces the settings that it defines, and arguments override it [S-D7]', t => {
 	t.deepEqual(after('fast', {}), {sandbox: 'read-only', config: {other: 1}});
 	t.deepEqual(after('fast', {model: 'two'}), {model: 'two', sandbox: 'read-only', config: {other: 1}});
 	t.deepEqual(after(undefined, {model: 'two'}), {...launched, model: 'two'});

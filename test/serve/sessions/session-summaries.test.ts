@@ -16,7 +16,7 @@ import {tempFolder} from '../../helpers/temp-folder.js';
 
 const THREAD = '0199a213-81c0-7800-8aa1-bbab2a035a53';
 
-test('a summary is at <identity>/<thread-id>/summary.md, and is read back [FR-6.4]', async t => {
+test('stores a summary in <identity>/<thread-id>/summary.md and reads it [FR-6.4]', async t => {
 	const folder = tempFolder(t);
 	const summaries = new SessionSummaries(folder);
 	t.is(await summaries.read('dev-1', THREAD), undefined);
@@ -31,7 +31,7 @@ test('a summary is at <identity>/<thread-id>/summary.md, and is read back [FR-6.
 	t.false(await summaries.remove('dev-1', THREAD));
 });
 
-test('a good summary is not replaced by one that says nothing [FR-7.2]', async t => {
+test('does not replace a summary by a blank one [FR-7.2]', async t => {
 	const summaries = new SessionSummaries(tempFolder(t));
 	await summaries.write('dev-1', THREAD, 'good');
 	await summaries.write('dev-1', THREAD, ' \n');
@@ -54,7 +54,7 @@ for (const part of [
 	'.hidden',
 	'a..b',
 ])
-	test(`${JSON.stringify(part).slice(0, 20)} is no part of a summary's path, whoever says so [H1]`, async t => {
+	test(`rejects ${JSON.stringify(part).slice(0, 20)} as an identity and as a thread id [H1]`, async t => {
 		const folder = tempFolder(t);
 		const summaries = new SessionSummaries(folder);
 		for (const [identity, thread] of [
@@ -68,29 +68,33 @@ for (const part of [
 		t.deepEqual(readdirSync(folder), []);
 	});
 
-test('links, pipes and what is too long are refused, and nothing outside is touched [H16]', async t => {
+test('rejects symbolic links, pipes and oversized files, and changes nothing outside the folder [H16]', async t => {
 	const [folder, outside] = [tempFolder(t), tempFolder(t)];
 	const summaries = new SessionSummaries(folder);
 	symlinkSync(outside, join(folder, 'dev-1'));
 	mkdirSync(join(outside, THREAD));
 	writeFileSync(join(outside, THREAD, 'summary.md'), 'precious');
-	await t.throwsAsync(summaries.read('dev-1', THREAD), {message: /a link leads out of the folder/});
-	await t.throwsAsync(summaries.write('dev-1', THREAD, 'x'), {message: /a link leads out of the folder/});
+	await t.throwsAsync(summaries.read('dev-1', THREAD), {
+		message: /a symbolic link points outside the folder/,
+	});
+	await t.throwsAsync(summaries.write('dev-1', THREAD, 'x'), {
+		message: /a symbolic link points outside the folder/,
+	});
 	t.false(await summaries.remove('dev-1', THREAD));
 	t.is(readFileSync(join(outside, THREAD, 'summary.md'), 'utf8'), 'precious');
-	const at = (identity: string): string => {
+	const pathFor = (identity: string): string => {
 		mkdirSync(join(folder, identity, THREAD), {recursive: true});
 		return join(folder, identity, THREAD, 'summary.md');
 	};
-	symlinkSync(join(outside, THREAD, 'summary.md'), at('link'));
+	symlinkSync(join(outside, THREAD, 'summary.md'), pathFor('link'));
 	await t.throwsAsync(summaries.read('link', THREAD), {message: /it is a link/});
 	await summaries.write('link', THREAD, 'own');
 	t.is(await summaries.read('link', THREAD), 'own');
-	execFileSync('mkfifo', [at('pipe')]);
-	await t.throwsAsync(summaries.read('pipe', THREAD), {message: /it is not a regular file/});
-	writeFileSync(at('huge'), Buffer.alloc(2 ** 20 + 1));
+	execFileSync('mkfifo', [pathFor('pipe')]);
+	await t.throwsAsync(summaries.read('pipe', THREAD), {message: /it is no file/});
+	writeFileSync(pathFor('huge'), Buffer.alloc(2 ** 20 + 1));
 	await t.throwsAsync(summaries.read('huge', THREAD), {message: /longer than/});
-	writeFileSync(at('binary'), Buffer.from([0x61, 0xff, 0x62]));
+	writeFileSync(pathFor('binary'), Buffer.from([0x61, 0xff, 0x62]));
 	t.is(await summaries.read('binary', THREAD), 'a\ufffdb');
 	t.true(existsSync(join(outside, THREAD, 'summary.md')));
 });

@@ -8,40 +8,40 @@ import split2 from 'split2';
 import {createLog, type Log} from '../../../lib/core/log.js';
 import {SessionRegistry, type SessionRegistryOptions} from '../../../lib/serve/sessions/session-registry.js';
 
-/** A log, and what was said in it. */
-export function listeningLog(): {log: Log; said(): Promise<Array<{event: string; msg: string}>>} {
+/** Creates a log that records its entries. */
+export function recordingLog(): {log: Log; entries(): Promise<Array<{event: string; msg: string}>>} {
 	const lines: string[] = [];
 	const log = createLog({level: 'trace', write: line => lines.push(line), isPretty: false});
 	return {
 		log,
-		async said() {
+		async entries() {
 			await log.flush();
 			return lines.map(line => JSON.parse(line));
 		},
 	};
 }
 
-/** A registry in this folder that is closed after the test. */
+/** Opens a registry and closes it after the test. */
 export async function openRegistry(
 	t: ExecutionContext,
 	folder: string,
 	options: Partial<SessionRegistryOptions> = {},
 ): Promise<SessionRegistry> {
-	const registry = await SessionRegistry.open({folder, team: 'red', log: listeningLog().log, ...options});
+	const registry = await SessionRegistry.open({folder, team: 'red', log: recordingLog().log, ...options});
 	t.teardown(() => registry.close().catch(() => {}));
 	return registry;
 }
 
 export type OnDisk = {version: number; sessions: Array<{[key: string]: unknown}>; [key: string]: unknown};
 
-/** What is in the file. */
+/** Reads the registry file. */
 export const onDisk = (folder: string): OnDisk =>
 	JSON.parse(readFileSync(join(folder, 'registry.json'), 'utf8'));
 
-/** A program that saves sessions. */
+/** The path of a program that saves sessions. */
 export const saver = fileURLToPath(new URL('../../../fixtures/sessions/saver.js', import.meta.url));
 
-/** Runs it; `next` resolves with each line that it says. */
+/** Starts the saver. `next` resolves with the next line of its stdout. */
 export function startSaver(
 	t: ExecutionContext,
 	...args: string[]

@@ -7,20 +7,20 @@ import {objectOf} from '../../../lib/util/json.js';
 
 const ajv = new Ajv({strict: false});
 
-test("3.10 Codex's own tools keep all they have", t => {
+test('preserves the properties and descriptions of Codex tools [3.10]', t => {
 	for (const tool of codexToolDefinitions) {
-		const wide = extendCodexTool(tool);
-		const [before, now] = [objectOf(tool.inputSchema), objectOf(wide.inputSchema)];
-		t.like(now.properties, objectOf(before.properties));
-		t.is(now.additionalProperties, before.additionalProperties);
-		t.true('codex_id' in objectOf(now.properties));
-		t.true(String(wide.description).startsWith(String(tool.description)));
+		const extended = extendCodexTool(tool);
+		const [before, after] = [objectOf(tool.inputSchema), objectOf(extended.inputSchema)];
+		t.like(after.properties, objectOf(before.properties));
+		t.is(after.additionalProperties, before.additionalProperties);
+		t.true('codex_id' in objectOf(after.properties));
+		t.true(String(extended.description).startsWith(String(tool.description)));
 	}
 	const other = {name: 'other', inputSchema: {type: 'object'}};
 	t.is(extendCodexTool(other), other);
 });
 
-test('a prompt is not required of codex, but of codex-reply [FR-16.4]', t => {
+test('requires a prompt for codex-reply but not for codex [FR-16.4]', t => {
 	const [start, reply] = codexToolDefinitions
 		.map(extendCodexTool)
 		.map(({inputSchema}) => objectOf(inputSchema));
@@ -28,21 +28,27 @@ test('a prompt is not required of codex, but of codex-reply [FR-16.4]', t => {
 	t.deepEqual(reply?.required, ['prompt']);
 });
 
-test('results and refusals both fit the schema that clients check them against', t => {
-	const refusal = objectOf(
+test('results and errors match the output schemas', t => {
+	const errorResult = objectOf(
 		new ToolError('timeout', 'Too slow.', {codex_id: 'codex:1'}).result.structuredContent,
 	);
 	for (const tool of [...codexToolDefinitions.map(extendCodexTool), ...bridgeToolSchemas]) {
 		const isValid = ajv.compile(objectOf(tool.outputSchema));
-		t.true(isValid(refusal), `${tool.name}`);
+		t.true(isValid(errorResult), `${tool.name}`);
 	}
-	const isTurn = ajv.compile(objectOf(codexToolDefinitions.map(extendCodexTool)[0]?.outputSchema));
+	const isValidTurn = ajv.compile(objectOf(codexToolDefinitions.map(extendCodexTool)[0]?.outputSchema));
 	t.true(
-		isTurn({threadId: 't', content: 'c', codex_id: 'codex:1', identity: 'a', resumed: {context: 'none'}}),
+		isValidTurn({
+			threadId: 't',
+			content: 'c',
+			codex_id: 'codex:1',
+			identity: 'a',
+			resumed: {context: 'none'},
+		}),
 	);
 });
 
-test('the text of a refusal has its code, kind and words; clients show nothing else', t => {
+test('the text of an error contains its message, code and kind', t => {
 	const {result} = new ToolError('child_dead', 'codex exited with code 42.', {exit_code: 42});
 	t.like(result, {
 		isError: true,

@@ -4,7 +4,7 @@ import {objectOf} from '../../../lib/util/json.js';
 import {settled, until} from '../../helpers/pipeline.js';
 import {sessionStages} from './support.js';
 
-test('what is no call of these tools passes as it is, both ways [FR-1.1]', async t => {
+test('forwards all messages other than calls of its tools unchanged [FR-1.1]', async t => {
 	const {client, upstream} = await sessionStages();
 	client.sendText('{"jsonrpc":"2.0","id":1,"method":"ping"}');
 	client.sendText('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}');
@@ -17,11 +17,11 @@ test('what is no call of these tools passes as it is, both ways [FR-1.1]', async
 	t.deepEqual(client.receivedTexts, ['{"jsonrpc":"2.0","method":"notifications/x"}']);
 });
 
-test("3.10 no argument that is not Codex's gets to Codex, and ids are bridge's own", async t => {
-	const {call, nth} = await sessionStages();
+test('sends only arguments of Codex to Codex, with request ids of bridge [3.10]', async t => {
+	const {call, nthCall} = await sessionStages();
 	const own = {identity: 'a', role: undefined, tag: 't', auto_mail: true};
 	call(7, 'codex', {prompt: 'p', model: 'm', ...own});
-	const {id, params} = await nth(1);
+	const {id, params} = await nthCall(1);
 	t.regex(String(id), /^turn-/);
 	t.deepEqual(
 		Object.keys(objectOf(objectOf(params).arguments)).sort((one, other) => one.localeCompare(other)),
@@ -29,11 +29,11 @@ test("3.10 no argument that is not Codex's gets to Codex, and ids are bridge's o
 	);
 });
 
-test('14.2 a turn that Codex does not stop is answered all the same, and its late answer is absorbed', async t => {
+test('responds to a timed-out turn that Codex does not stop, and drops the late response [14.2]', async t => {
 	const stages = await sessionStages({timeoutMs: 30, stopMs: 30});
-	const {call, nth, answer, result, upstream, client, sessions} = stages;
+	const {call, nthCall, respond, result, upstream, client, sessions} = stages;
 	call(1, 'codex', {prompt: 'p', identity: 'a'});
-	const request = await nth(1);
+	const request = await nthCall(1);
 	upstream.send({method: 'notifications/io.bridge/thread', params: {requestId: request.id, threadId: 't1'}});
 	const late = await result(1);
 	t.like(objectOf(late.structuredContent).error, {code: -32006, kind: 'timeout'});
@@ -44,18 +44,18 @@ test('14.2 a turn that Codex does not stop is answered all the same, and its lat
 	);
 	t.is(sessions.live[0]?.lifecycle.stage, 'idle');
 	const {length} = client.received;
-	answer(request, 't1', 'late');
+	respond(request, 't1', 'late');
 	await settled();
 	t.is(client.received.length, length);
 	call(2, 'codex-reply', {threadId: 't1', prompt: 'q'});
-	answer(await nth(2), 't1', 'in time');
+	respond(await nthCall(2), 't1', 'in time');
 	t.is(objectOf((await result(2)).structuredContent).content, 'in time');
 });
 
-test('5.4 a call that ends without a thread leaves nothing behind', async t => {
-	const {call, nth, upstream, result, sessions, registry} = await sessionStages();
+test('a call that ends without a thread leaves no session behind [5.4]', async t => {
+	const {call, nthCall, upstream, result, sessions, registry} = await sessionStages();
 	call(1, 'codex', {prompt: 'p', identity: 'a'});
-	const {id} = await nth(1);
+	const {id} = await nthCall(1);
 	upstream.send({
 		id,
 		result: {
@@ -68,18 +68,18 @@ test('5.4 a call that ends without a thread leaves nothing behind', async t => {
 	t.deepEqual(sessions.live, []);
 	t.deepEqual(registry.entries(), []);
 	call(2, 'codex', {prompt: 'p', identity: 'a'});
-	await nth(2);
+	await nthCall(2);
 	t.is(sessions.live.length, 1);
 });
 
-test('a JSON-RPC error of Codex is told as the result of the call', async t => {
-	const {call, nth, upstream, result} = await sessionStages();
+test('returns a JSON-RPC error of Codex as a tool result', async t => {
+	const {call, nthCall, upstream, result} = await sessionStages();
 	call(1, 'codex', {prompt: 'p', identity: 'a'});
-	upstream.send({id: (await nth(1)).id, error: {code: -32603, message: 'broken inside'}});
+	upstream.send({id: (await nthCall(1)).id, error: {code: -32603, message: 'broken inside'}});
 	t.regex(JSON.stringify(await result(1)), /broken inside.*"isError":true/);
 });
 
-test('a call that is cancelled while it is made ready goes no further', async t => {
+test('does not forward a call that is cancelled during its preparation', async t => {
 	const {client, call, result, upstream, sessions} = await sessionStages();
 	call(1, 'codex', {prompt: 'p', identity: 'a'});
 	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
@@ -88,21 +88,21 @@ test('a call that is cancelled while it is made ready goes no further', async t 
 	t.deepEqual(sessions.live, []);
 });
 
-test('6.3 a thread that Codex does not know is replaced: same codex_id, the old thread kept, the caller told', async t => {
-	const {call, nth, answer, upstream, result, sessions} = await sessionStages();
+test('replaces a retired thread, keeps the codex_id and reports the previous thread [6.3]', async t => {
+	const {call, nthCall, respond, upstream, result, sessions} = await sessionStages();
 	call(1, 'codex', {prompt: 'p', identity: 'a', 'base-instructions': 'BASE'});
-	answer(await nth(1), 't1', 'one');
+	respond(await nthCall(1), 't1', 'one');
 	const {codex_id: codexId} = objectOf((await result(1)).structuredContent);
 	call(2, 'codex-reply', {codex_id: codexId, prompt: 'q'});
 	upstream.send({
-		id: (await nth(2)).id,
+		id: (await nthCall(2)).id,
 		result: {content: [], isError: true, _meta: {'io.bridge/turn': {status: 'retired', threadId: 't1'}}},
 	});
-	const again = await nth(3);
+	const again = await nthCall(3);
 	t.like(again.params, {name: 'codex', arguments: {prompt: 'q', 'base-instructions': 'BASE'}});
-	answer(again, 't2', 'two');
-	const told = objectOf((await result(2)).structuredContent);
-	t.like(told, {
+	respond(again, 't2', 'two');
+	const structured = objectOf((await result(2)).structuredContent);
+	t.like(structured, {
 		content: 'two',
 		codex_id: codexId,
 		threadId: 't2',
@@ -111,13 +111,13 @@ test('6.3 a thread that Codex does not know is replaced: same codex_id, the old 
 	t.like(sessions.live[0]?.entry, {thread_id: 't2', previous_thread_ids: ['t1']});
 });
 
-test('when Codex is gone everybody is told, and later ones at once [FR-11.1]', async t => {
-	const {call, nth, answer, result, runner, sessions, registry} = await sessionStages();
+test('fails pending and later calls when Codex has exited [FR-11.1]', async t => {
+	const {call, nthCall, respond, result, runner, sessions, registry} = await sessionStages();
 	call(1, 'codex', {prompt: 'p', identity: 'idle'});
-	answer(await nth(1), 't1', 'one');
+	respond(await nthCall(1), 't1', 'one');
 	const {codex_id: codexId} = objectOf((await result(1)).structuredContent);
 	call(2, 'codex-reply', {codex_id: codexId, prompt: 'q'});
-	await nth(2);
+	await nthCall(2);
 	call(3, 'codex-reply', {codex_id: codexId, prompt: 'r'});
 	await until(() => sessions.live[0]?.turnQueue.queue.length === 1);
 	runner.codexExited(
@@ -130,10 +130,10 @@ test('when Codex is gone everybody is told, and later ones at once [FR-11.1]', a
 	t.is(registry.entries()[0]?.status, 'stale');
 });
 
-test('the audit has each turn before its answer, one id for both, and all refusals [K8]', async t => {
-	const {call, nth, answer, result, written} = await sessionStages();
+test('audits each turn before its response, under one correlation id, and all rejected calls [K8]', async t => {
+	const {call, nthCall, respond, result, written} = await sessionStages();
 	call(1, 'codex', {prompt: 'secret plan', identity: 'a'});
-	const request = await nth(1);
+	const request = await nthCall(1);
 	t.like(written[0], {
 		event: 'codex',
 		outcome: 'started',
@@ -141,7 +141,7 @@ test('the audit has each turn before its answer, one id for both, and all refusa
 		prompt: 'secret plan',
 		team: 'team',
 	});
-	answer(request, 't1', 'one');
+	respond(request, 't1', 'one');
 	await result(1);
 	t.like(written[1], {
 		event: 'codex',
@@ -165,7 +165,7 @@ test('the audit has each turn before its answer, one id for both, and all refusa
 	);
 });
 
-test('closed while its first call is made ready: nothing of it stays', async t => {
+test('a session that is closed during the preparation of its first call leaves nothing behind', async t => {
 	const {call, result, sessions} = await sessionStages();
 	call(1, 'codex', {prompt: 'p', identity: 'a'});
 	call(2, 'codex_close', {identity: 'a'});
@@ -176,11 +176,11 @@ test('closed while its first call is made ready: nothing of it stays', async t =
 	await until(() => sessions.live.length === 1);
 });
 
-test('3.10 an identity can be had again as soon as the failure is told', async t => {
-	const {call, nth, upstream, result, sessions} = await sessionStages();
+test('an identity is available again as soon as the response to a failed start arrives [3.10]', async t => {
+	const {call, nthCall, upstream, result, sessions} = await sessionStages();
 	for (let id = 1; id <= 5; id++) {
 		call(id, 'codex', {prompt: 'p', identity: 'a'});
-		const request = await nth(id);
+		const request = await nthCall(id);
 		upstream.send({
 			id: request.id,
 			result: {content: [], isError: true, _meta: {'io.bridge/turn': {status: 'failed'}}},

@@ -39,55 +39,54 @@ const config = {
 	agentFileAs: 'prompt',
 } as unknown as ServeConfig;
 
-/** The stages of sessions between a client and a Codex that both do what a test says, with all that is kept in memory. */
+/** Runs the session stages, in memory only, between a client and a Codex that the test controls. */
 export async function sessionStages({timeoutMs = 0, stopMs = 50, closeMs = 100} = {}) {
 	const {log, entries: logged} = readableLog();
 	const written: AuditEntry[] = [];
 	const registry = await SessionRegistry.open({folder: '/nowhere', team: 'team', log, isPersistent: false});
 	const sessions = new CodexSessions({config, registry, log});
 	const summaries = new SessionSummaries('/nowhere');
-	const journal = new AuditLog({write: entry => written.push(entry)}, 'team');
+	const auditLog = new AuditLog({write: entry => written.push(entry)}, 'team');
 	const runner = new TurnRunner({
 		sessions,
 		summaries,
 		log,
-		auditLog: journal,
+		auditLog,
 		timeoutMs,
 		stopTimeoutMs: stopMs,
 		closeTimeoutMs: closeMs,
 	});
-	const preparation = new CallPreparer({config, summaries, log, cwd: cwd()});
+	const callPreparer = new CallPreparer({config, summaries, log, cwd: cwd()});
 	const calls: AcceptedCalls = new Map();
-	const child = () => ({isAlive: true, backend: 'fake'});
-	const office = {counters: createMailCounters(), pending: async () => 0};
-	const own = managementTools({sessions, runner, auditLog: journal, codexState: child, office});
-	const tools = new BridgeTools({tools: own, schemas: bridgeToolSchemas, auditLog: journal, log});
+	const codexState = () => ({isAlive: true, backend: 'fake'});
+	const mailScheduler = {counters: createMailCounters(), pending: async () => 0};
+	const ownTools = managementTools({sessions, runner, auditLog, codexState, mailScheduler});
+	const tools = new BridgeTools({tools: ownTools, schemas: bridgeToolSchemas, auditLog, log});
 	const pair = converse(
 		addTools({tools}),
 		injectContext({
 			sessions,
-			admissions: new SessionRouter({sessions, preparation}),
+			sessionRouter: new SessionRouter({sessions, callPreparer}),
 			calls,
-			auditLog: journal,
+			auditLog,
 			log,
 			rejection: () => runner.exitError,
 		}),
 		runTurns({sessions, runner, calls}),
-		audit({auditLog: journal, requests: runner.requests}),
+		audit({auditLog, requests: runner.requests}),
 	);
 	const {client, upstream} = pair;
 	const call = (id: number, name: string, args: JsonObject): void =>
 		client.send({id, method: 'tools/call', params: {name, arguments: args}});
-	/** What Codex was asked, in order. */
-	const asked = (): JsonObject[] =>
+	const codexCalls = (): JsonObject[] =>
 		upstream.received.filter(({method}) => method === 'tools/call').map(objectOf);
-	/** Waits until Codex has been asked so often, and gives the last of it. */
-	const nth = async (count: number): Promise<JsonObject> => {
-		await until(() => asked().length >= count);
-		return asked()[count - 1] ?? {};
+	/** Waits for the nth call to Codex, counted from 1. */
+	const nthCall = async (count: number): Promise<JsonObject> => {
+		await until(() => codexCalls().length >= count);
+		return codexCalls()[count - 1] ?? {};
 	};
-	/** Codex answers what it was asked. */
-	const answer = ({id}: JsonObject, threadId: string, content: string, meta: JsonObject = {}): void =>
+	/** Sends the response of Codex to a call. */
+	const respond = ({id}: JsonObject, threadId: string, content: string, meta: JsonObject = {}): void =>
 		upstream.send({
 			id,
 			result: {
@@ -96,10 +95,10 @@ export async function sessionStages({timeoutMs = 0, stopMs = 50, closeMs = 100} 
 				_meta: {'io.bridge/turn': {status: 'completed', threadId, ...meta}},
 			},
 		});
-	/** Waits for the result of a call. */
+	/** Waits for the result of a client's call. */
 	const result = async (id: number): Promise<JsonObject> => {
 		await until(() => client.received.some(message => message.id === id));
 		return objectOf(client.received.find(message => message.id === id)?.result);
 	};
-	return {...pair, call, asked, nth, answer, result, sessions, runner, registry, written, logged};
+	return {...pair, call, nthCall, respond, result, sessions, runner, registry, written, logged};
 }
