@@ -14,7 +14,7 @@ for (const kind of fakeKinds) {
 		const client = await startServe(t, at);
 		await client.codex({prompt: 'say:1', identity: 'a'});
 		const cases: ReadonlyArray<readonly [JsonObject, number, RegExp]> = [
-			[{prompt: 'x', role: 'nope'}, -32007, /no role "nope"/],
+			[{prompt: 'x', role: 'nope'}, -32007, /Unknown role "nope"/],
 			[{prompt: 'x', cwd: 'nowhere'}, -32007, /nowhere does not exist/],
 			[{prompt: 'x', sandbox: 'nope'}, -32007, /^sandbox must be/],
 			[{agent_file: 'nothing.md'}, -32008, /nothing\.md/],
