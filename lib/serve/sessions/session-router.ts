@@ -204,7 +204,7 @@ export class SessionRouter {
 			session.launchArguments = mergeLaunchArguments(launchArguments, config, call);
 			session.update({...labelPatch(call), ...(folder === undefined ? {} : {cwd: folder})});
 			return () => {
-				Object.assign(session, {launch: launchArguments, told: sentContext});
+				Object.assign(session, {launchArguments, sentContext});
 				this.#sessions.save(session, changeableFields(entry));
 			};
 		};

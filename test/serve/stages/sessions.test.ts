@@ -189,3 +189,16 @@ test('an identity is available again as soon as the response to a failed start a
 	}
 	t.deepEqual(sessions.live, []);
 });
+
+test('restores the settings of a session when Codex does not start the turn that changes them', async t => {
+	const {call, nthCall, respond, upstream, result, sessions} = await sessionStages();
+	call(1, 'codex', {prompt: 'p', identity: 'a', model: 'one'});
+	respond(await nthCall(1), 't1', 'done');
+	const {codex_id: codexId} = objectOf((await result(1)).structuredContent);
+	call(2, 'codex', {codex_id: codexId, prompt: 'q', model: 'two'});
+	const {id} = await nthCall(2);
+	t.is(sessions.live[0]?.launchArguments.model, 'two');
+	upstream.send({id, error: {code: -32603, message: 'broken'}});
+	await result(2);
+	t.is(sessions.live[0]?.launchArguments.model, 'one');
+});
