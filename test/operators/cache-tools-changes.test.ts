@@ -204,11 +204,11 @@ test('fetches the list again after a re-initialization', t => {
 
 test.serial('cancels the fetch when a page takes too long', async t => {
 	const timers = fakeTimers(t);
-	const {request, listRequests, asked, upstream, client, logged} = connect();
+	const {request, listRequests, receivedMethods, upstream, client, logged} = connect();
 	request(1);
 	const [own] = listRequests();
 	timers.tick(60_000);
-	t.true(asked().includes('notifications/cancelled'));
+	t.true(receivedMethods().includes('notifications/cancelled'));
 	t.is(listRequests().at(-1)?.id, 1);
 	const before = client.received.length;
 	// The late response is dropped.

@@ -4,12 +4,12 @@ import {connect, lastOf, tool} from './cache-tools-support.js';
 const echo = tool('echo');
 
 test('drops a request that is cancelled while it is queued, without a message to the upstream', t => {
-	const {respond, request, responseTo, client, asked} = connect();
+	const {respond, request, responseTo, client, receivedMethods} = connect();
 	request(1);
 	client.send({method: 'notifications/cancelled', params: {requestId: 1}});
 	respond({tools: [echo]});
 	t.is(responseTo(1), undefined);
-	t.false(asked().includes('notifications/cancelled'));
+	t.false(receivedMethods().includes('notifications/cancelled'));
 });
 
 test('forwards the cancellation of a forwarded request', t => {

@@ -5,8 +5,8 @@ import {connect, newCache, tool} from './cache-tools-support.js';
 const echo = tool('echo');
 
 test('fetches the list after notifications/initialized', t => {
-	const {listRequests, asked, client} = connect();
-	t.deepEqual(asked(), ['initialize', 'notifications/initialized', 'tools/list']);
+	const {listRequests, receivedMethods, client} = connect();
+	t.deepEqual(receivedMethods(), ['initialize', 'notifications/initialized', 'tools/list']);
 	t.regex(String(listRequests()[0]?.id), /^bridge-/);
 	t.deepEqual(
 		client.received.map(({id}) => id),
