@@ -166,7 +166,7 @@ function parseConfig(input: unknown): JsonObject | undefined {
 	if (input === undefined || input === null) return;
 	const value = typeof input === 'string' ? tryParseJson(input) : input;
 	if (!isObject(value))
-		throw invalidParams('config must be an object of settings, or a string with its JSON.');
+		throw invalidParams('config must be an object of settings, or a string that contains one as JSON.');
 	assertNestingDepth({config: value});
 	return value;
 }
