@@ -42,7 +42,6 @@ type ServeAppOptions = {
 	readonly disabledServers?: (cwd: string) => Promise<JsonObject>;
 };
 
-/** Time limit for ending all sessions at shutdown. */
 const END_SESSIONS_TIMEOUT_MS = 10_000;
 
 /** The components of `bridge serve`: many sessions that share one Codex process. */

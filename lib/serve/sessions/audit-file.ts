@@ -26,7 +26,6 @@ export class AuditFile {
 	readonly #file: RotatingLineFile;
 	readonly #options: AuditFileOptions;
 	readonly #now: () => Date;
-	/** Lines that could not be written yet. */
 	readonly #bufferedLines: string[] = [];
 	#droppedLines = 0;
 	#isFailing = false;

@@ -8,7 +8,6 @@ import {assertKnownArguments} from './tool-arguments.js';
 import {ToolError, toToolError} from './tool-error.js';
 
 export type BridgeToolContext = {
-	/** The `_meta` of the call. */
 	readonly meta: JsonObject;
 	/** Runs an action after the response was sent. It does not run if the call fails. */
 	readonly afterResponse: (action: () => Promise<void>) => void;
@@ -35,7 +34,6 @@ export class BridgeTools {
 	readonly #tools: ReadonlyMap<string, BridgeTool>;
 	readonly #options: BridgeToolsOptions;
 	readonly #argumentNames: ReadonlyMap<string, readonly string[]>;
-	/** Actions that run after responses. */
 	readonly #pendingActions = new Set<Promise<void>>();
 
 	constructor(options: BridgeToolsOptions) {
@@ -73,7 +71,6 @@ export class BridgeTools {
 		);
 	}
 
-	/** Resolves when all pending actions have completed. */
 	async settled(): Promise<void> {
 		await Promise.all(this.#pendingActions);
 	}

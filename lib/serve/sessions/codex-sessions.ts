@@ -19,7 +19,6 @@ type CodexSessionsOptions = {
 	readonly config: ServeConfig;
 	readonly registry: SessionRegistry;
 	readonly log: Log;
-	/** The team's roster. */
 	readonly roster?: Pick<RosterRegistration, 'join' | 'leave'>;
 	readonly now?: () => Date;
 };
@@ -28,7 +27,6 @@ type NewSessionOptions = Pick<SessionEntry, 'identity' | 'cwd' | 'tag' | 'role' 
 	readonly autoMail: boolean | undefined;
 };
 
-/** Delay of deferred registry writes. */
 const WRITE_DELAY_MS = 250;
 
 /** The live sessions of this process. Each identity belongs to at most one session. */

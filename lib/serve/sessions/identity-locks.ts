@@ -74,7 +74,6 @@ const listLockedIdentities = async (folder: string): Promise<string[]> =>
 type IdentityLock = {
 	readonly owner: IdentityOwner;
 	readonly mark: string | undefined;
-	/** The hash of the session's token. */
 	readonly tokenHash: string | undefined;
 };
 

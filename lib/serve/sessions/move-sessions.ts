@@ -15,7 +15,6 @@ export type MoveSessionsOptions = {
 	/** The folder of the team. Earlier versions of bridge stored the sessions of all repositories in it. */
 	readonly from: string;
 	readonly to: string;
-	/** The repository whose sessions are moved. */
 	readonly repoRoot: string;
 	readonly log: Log;
 };

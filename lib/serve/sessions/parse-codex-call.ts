@@ -52,7 +52,6 @@ const CONTINUE_PROMPT = 'Continue.';
 
 const MAX_TAG = 200;
 
-/** Parses and validates the arguments of a Codex tool. */
 export function parseCodexCall(
 	tool: 'codex' | 'codex-reply',
 	input: unknown,

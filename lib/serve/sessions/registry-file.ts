@@ -15,7 +15,6 @@ export type RegistryContent = {
 
 export const emptyRegistry: RegistryContent = {extraMembers: {}, records: new Map()};
 
-/** The file is not a valid registry. */
 export class CorruptRegistryError extends Error {
 	override readonly name = 'CorruptRegistryError';
 }

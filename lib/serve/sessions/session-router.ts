@@ -20,7 +20,6 @@ import {
 import {ToolError} from './tool-error.js';
 import type {SessionEntry} from './types.js';
 
-/** The request to Codex for an accepted call. */
 type PreparedCall = {
 	readonly tool: 'codex' | 'codex-reply';
 	readonly arguments: JsonObject;
@@ -34,9 +33,7 @@ export type RoutedCall = {
 	readonly prepare: () => Promise<PreparedCall>;
 };
 
-/** The validated settings of a call. */
 type SettingsChange = {
-	/** The folder from the call. */
 	readonly folder: string | undefined;
 	/** Settings for Codex to apply to the turn. */
 	readonly turnSettings: TurnSettings;

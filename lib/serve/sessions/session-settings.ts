@@ -11,7 +11,6 @@ import type {SessionEntry} from './types.js';
 export type TurnSettings = JsonObject;
 
 type RequestedSettings = Pick<CallSettings, 'role' | 'forwarded'> & {
-	/** The folder from the call. */
 	readonly folder: string | undefined;
 };
 

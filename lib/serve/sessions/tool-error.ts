@@ -21,7 +21,6 @@ export const toolErrorCodes = {
 
 export type ToolErrorKind = keyof typeof toolErrorCodes;
 
-/** The session that made a call, for the audit file. */
 type AuditActor = Pick<AuditEntry, 'identity' | 'codexId' | 'threadId'>;
 
 /** A failed tool call. The message contains all facts, since a model only reads that text. */

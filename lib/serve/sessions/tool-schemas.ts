@@ -80,7 +80,6 @@ export const codexToolNames: readonly string[] = ['codex', 'codex-reply'];
 const readOnly = {readOnlyHint: true, openWorldHint: false};
 const objectSchema = {type: 'object'};
 
-/** The tools that bridge implements. */
 export const bridgeToolSchemas: readonly JsonObject[] = [
 	{
 		name: 'codex_threads',

@@ -1,7 +1,6 @@
 /** What a turn is for: a client call, incoming mail, or the summary of a session that is being closed. */
 export type TurnSource = 'client' | 'mail' | 'summary';
 
-/** A turn of a session, with a unique id. */
 export type Turn = {readonly id: string; readonly source: TurnSource};
 
 export type TurnStopReason = 'cancelled' | 'timeout' | 'closed';

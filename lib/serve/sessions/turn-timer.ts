@@ -3,7 +3,6 @@ import {performance} from 'node:perf_hooks';
 /** The time limit of a turn. Paused while server requests are pending. */
 export class TurnTimer {
 	readonly #onTimeout: () => void;
-	/** Keys of pending server requests. */
 	readonly #pendingRequests = new Set<string>();
 	#remainingMs: number;
 	#startedAt = performance.now();

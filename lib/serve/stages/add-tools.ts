@@ -10,7 +10,6 @@ export type AddToolsOptions = {
 	readonly tools: BridgeTools;
 };
 
-/** Limit of pending `tools/list` requests. */
 const MAX_PENDING_LISTS = 65_536;
 
 /** Adds bridge's tools to those of the upstream and handles their calls. Extends the Codex tools. */

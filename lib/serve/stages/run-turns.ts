@@ -19,7 +19,6 @@ export type RunTurnsOptions = {
 	readonly drained?: () => Promise<unknown>;
 };
 
-/** Limit of pending calls. */
 const MAX_CALLS = 65_536;
 
 /** The prefix of internal notifications from backends. They are not forwarded to the client. */

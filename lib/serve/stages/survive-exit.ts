@@ -12,7 +12,6 @@ type SurviveExitOptions = {
 
 type PendingCodexRequest = {readonly id: string; readonly method: string; readonly origin: MessageOrigin};
 
-/** Limit of pending requests. */
 const MAX_PENDING = 65_536;
 
 /**
