@@ -6,14 +6,14 @@ import type {Readable, Writable} from 'node:stream';
 import {fileURLToPath} from 'node:url';
 import split2 from 'split2';
 
-/** The built program, as it is shipped. */
+/** The built program, as shipped. */
 export const bridgeBin = fileURLToPath(new URL('../../bin/bridge.js', import.meta.url));
 
-/** The path of a program under fixtures/, to be run by Node. */
+/** The path of a fixture program, for Node to run. */
 export const fixture = (name: string): string =>
 	fileURLToPath(new URL(`../../fixtures/servers/${name}.js`, import.meta.url));
 
-/** `node fixtures/servers/NAME.js ARGS`, as words. */
+/** The command `node fixtures/servers/NAME.js ARGS`. */
 export const server = (name: string, ...args: string[]): string[] => [
 	process.execPath,
 	fixture(name),
@@ -22,58 +22,58 @@ export const server = (name: string, ...args: string[]): string[] => [
 
 export type Message = {readonly [key: string]: unknown};
 
-/** What bridge asks servers for, so that it has nothing to translate for a client that asks for the same. */
+/** The version that bridge requests from servers. A client with this version needs no translation. */
 export const VERSION = '2025-11-25';
 
 const clientInfo = {name: 'test', version: '1'};
 
-/** What a client says first. */
+/** The params of `initialize`. */
 export const opening = {protocolVersion: VERSION, capabilities: {}, clientInfo};
 
-/** The two messages of a client's handshake, as lines without their ends. */
+/** The two messages of a client's handshake, as lines without line feeds. */
 export const handshake = [
 	JSON.stringify({jsonrpc: '2.0', id: 'first', method: 'initialize', params: opening}),
 	'{"jsonrpc":"2.0","method":"notifications/initialized"}',
 ] as const;
 
-/** What a server answers to the first of them, as a line without its end. */
+/** A server's response to the first of them, as a line without a line feed. */
 export const welcome = JSON.stringify({
 	jsonrpc: '2.0',
 	id: 'first',
 	result: {protocolVersion: VERSION, capabilities: {}, serverInfo: {name: 'server', version: '1'}},
 });
 
-/** What a script of a shell has to begin with to be a server, as far as the handshake goes. */
+/** The start of a shell script that acts as a server during the handshake. */
 export const shellHandshake = `read line; echo '${welcome}'; read line; `;
 
-/** Does the handshake with a bridge whose stdio nobody has touched yet, and takes the answer out of its way. */
+/** Completes the handshake with a bridge whose stdout was not read yet, and returns the response. */
 export async function shakeHandsRaw({stdin, stdout}: {stdin: Writable; stdout: Readable}): Promise<string> {
 	const [initialize, initialized] = handshake;
 	stdin.write(`${initialize}\n`);
 	await once(stdout, 'readable');
-	const answer = String(stdout.read());
+	const response = String(stdout.read());
 	stdin.write(`${initialized}\n`);
-	return answer;
+	return response;
 }
 
-/** A running bridge, with its stdio in the caller's hands. */
+/** A running bridge whose stdio the test controls. */
 export class Running {
 	readonly child: ChildProcess;
 	readonly stdin: Writable;
 	/** Every line of stdout so far, without its line feed. */
 	readonly lines: string[] = [];
-	/** The same as messages, as far as anybody has asked for them: each is parsed once, however many wait for one. */
+	/** The same lines as messages. Each is parsed once, when a message is needed. */
 	readonly #messages: Message[] = [];
 	#stderr = '';
 	readonly exited: Promise<{code: number | null; signal: NodeJS.Signals | null}>;
 	#isOver = false;
-	readonly #waiting = new Set<() => void>();
+	readonly #checks = new Set<() => void>();
 
 	constructor(child: ChildProcess) {
 		this.child = child;
 		const [stdin, stdout, stderr] = child.stdio as unknown as [Writable, Readable | null, Readable];
 		this.stdin = stdin;
-		// A bridge that is gone is for the test to notice by other means.
+		// A test detects by other means that bridge has exited.
 		stdin.on('error', () => {});
 		const read = stdout === null ? undefined : this.#read(stdout);
 		stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -87,7 +87,7 @@ export class Running {
 		});
 	}
 
-	/** What it wrote to stderr, without what it says of processes that other tests have left to be found. */
+	/** The content of stderr, without reports about orphans of other tests. */
 	get stderr(): string {
 		return this.#stderr.replace(/^.*"event":"child\.orphans".*\n/gm, '');
 	}
@@ -106,42 +106,42 @@ export class Running {
 		this.stdin.write(text);
 	}
 
-	/** The first message on stdout that fits, be it there already or yet to come. */
-	async message(fits: (message: Message) => boolean): Promise<Message> {
-		return this.#find(() => this.#parsed().find(fits), 'such a message');
+	/** The first matching message on stdout, whether it has arrived or not. */
+	async message(matches: (message: Message) => boolean): Promise<Message> {
+		return this.#find(() => this.#parsed().find(matches), 'a matching message');
 	}
 
-	/** The answer with this id. */
+	/** The response with this id. */
 	answer(id: unknown): Promise<Message> {
 		return this.message(message => message.id === id && !('method' in message));
 	}
 
-	/** Sends a request and resolves to its answer. */
+	/** Sends a request and resolves to its response. */
 	request(id: string | number, method: string, params?: Message): Promise<Message> {
 		this.send(params === undefined ? {id, method} : {id, method, params});
 		return this.answer(id);
 	}
 
-	/** Does what every conversation begins with, and resolves to the server's answer. */
+	/** Completes the handshake, and resolves to the server's response. */
 	async shakeHands(): Promise<Message> {
 		const [initialize, initialized] = handshake;
 		this.sendText(`${initialize}\n`);
-		const answer = await this.answer('first');
+		const response = await this.answer('first');
 		this.sendText(`${initialized}\n`);
-		return answer;
+		return response;
 	}
 
-	/** Waits until stderr has this in it. */
+	/** Waits until stderr matches the pattern. */
 	async says(pattern: RegExp): Promise<RegExpMatchArray> {
 		return this.#find(() => this.stderr.match(pattern) ?? undefined, String(pattern));
 	}
 
-	/** Waits until there are so many lines on stdout. */
+	/** Waits for this many lines on stdout. */
 	async hasLines(count: number): Promise<string[]> {
 		return this.#find(() => (this.lines.length >= count ? this.lines : undefined), `${count} lines`);
 	}
 
-	/** Closes stdin, and resolves to the exit code. */
+	/** Closes stdin and resolves to the exit code. */
 	async end(): Promise<number | null> {
 		this.stdin.end();
 		return (await this.exited).code;
@@ -162,13 +162,13 @@ export class Running {
 		stdout.pipe(lines);
 		stdout.once('close', () => lines.end());
 		await once(lines, 'end');
-		// A test that destroys it goes on to read stderr.
+		// A test that destroys stdout may still read stderr.
 		if (stdout.readableEnded) this.#wake(true);
 	}
 
 	#wake(isOver = false): void {
 		this.#isOver ||= isOver;
-		for (const check of [...this.#waiting]) check();
+		for (const check of [...this.#checks]) check();
 	}
 
 	#find<T>(look: () => T | undefined, what: string): Promise<T> {
@@ -176,11 +176,11 @@ export class Running {
 			const check = (): void => {
 				const found = look();
 				if (found === undefined && !this.#isOver) return;
-				this.#waiting.delete(check);
+				this.#checks.delete(check);
 				if (found !== undefined) resolve(found);
 				else reject(new Error(`bridge ended without ${what}; stderr: ${this.stderr.slice(-2000)}`));
 			};
-			this.#waiting.add(check);
+			this.#checks.add(check);
 			check();
 		});
 	}
@@ -196,9 +196,9 @@ export type StartOptions = {
 };
 
 export type RunOptions = StartOptions & {
-	/** How many lines are to come before stdin ends, so that a server is not ended before it has begun. */
+	/** The number of lines to wait for before stdin ends, so that a server is not stopped too early. */
 	readonly answers?: number;
-	/** Whether a handshake comes before the input. Its answer is none of the lines. */
+	/** Whether a handshake precedes the input. Its response is not among the returned lines. */
 	readonly isReady?: boolean;
 };
 
@@ -210,14 +210,14 @@ export function startBridge(args: readonly string[], options: StartOptions = {})
 	return new Running(spawn(node, [...nodeArgs, bridgeBin, ...args], {stdio, env, ...(cwd ? {cwd} : {})}));
 }
 
-/** Starts `bridge ARGS` and has client and server shake hands. The server's answer is the first line on stdout. */
+/** Starts `bridge ARGS` and completes the handshake. The server's response is the first line on stdout. */
 export async function startReady(args: readonly string[], options?: StartOptions): Promise<Running> {
 	const running = startBridge(args, options);
 	await running.shakeHands();
 	return running;
 }
 
-/** Runs `bridge ARGS` to its end, on this input. */
+/** Runs `bridge ARGS` with this input until it exits. */
 export async function runBridge(
 	args: readonly string[],
 	input: string | Uint8Array = '',

@@ -2,14 +2,14 @@ import {readFile} from 'node:fs/promises';
 import type {GatewayConfig, RunningGateway} from './gateway.js';
 import {logged, until} from './program.js';
 
-/** Gives the gateway another configuration, and waits until it says that it is in force. */
+/** Replaces the configuration of the gateway, and waits until it is loaded. */
 export async function change(gateway: RunningGateway, config: GatewayConfig): Promise<void> {
 	const {length: before} = logged(gateway.running, 'config.loaded');
 	await gateway.configure(config);
 	await until(() => logged(gateway.running, 'config.loaded').length > before);
 }
 
-/** Changes some of its configuration. */
+/** Replaces some keys of its configuration. */
 export async function alter(gateway: RunningGateway, some: GatewayConfig): Promise<void> {
 	await change(gateway, {...JSON.parse(await readFile(gateway.file, 'utf8')), ...some});
 }

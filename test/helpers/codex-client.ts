@@ -17,7 +17,7 @@ export type TurnMeta = {
 	readonly isThreadRetired?: boolean;
 };
 
-/** What a call of `codex` or `codex-reply` was answered with. */
+/** The result of a call of `codex` or `codex-reply`. */
 export type TurnResult = {
 	readonly content: ReadonlyArray<{readonly text: string}>;
 	readonly structuredContent?: {readonly threadId: string; readonly content: string};
@@ -25,43 +25,43 @@ export type TurnResult = {
 	readonly _meta: {readonly 'io.bridge/turn': TurnMeta};
 };
 
-/** A call that was made: its id, and its answer once there is one. */
+/** A call that was sent: its id and its result. */
 export type Made = {readonly id: number; readonly answer: Promise<Turn>};
 
-/** An answer in short. */
+/** A summary of a call's result. */
 export type Turn = TurnMeta & {readonly text: string; readonly isError: boolean};
 
-/** A client of a Codex that looks like a server of MCP, as the stages in front of it are. */
+/** A client of a Codex backend, which acts as an MCP server for the stages in front of it. */
 export class CodexClient {
 	readonly backend: CodexBackend;
-	/** All that it has said. */
+	/** All messages that the backend sent. */
 	readonly heard: Body[] = [];
-	/** What it died of. */
+	/** The error that ended the backend. */
 	failure: unknown;
 	readonly logged: () => Promise<LogEntry[]>;
 	readonly #origin: MessageOrigin = {name: 'client', valve: new Valve()};
-	readonly #waiting = new Set<() => void>();
+	readonly #checks = new Set<() => void>();
 	#lastId = 0;
 
 	private constructor(backend: CodexBackend, logged: () => Promise<LogEntry[]>) {
 		this.backend = backend;
 		this.logged = logged;
-		const look = (): void => {
-			for (const check of this.#waiting) check();
+		const runChecks = (): void => {
+			for (const check of this.#checks) check();
 		};
 		backend.incoming.subscribe({
 			next: ({body}) => {
 				this.heard.push(body);
-				look();
+				runChecks();
 			},
 			error: error => {
 				this.failure = error;
-				look();
+				runChecks();
 			},
 		});
 	}
 
-	/** Starts Codex without a word to it. */
+	/** Starts Codex without a handshake. */
 	static async start(t: ExecutionContext, options: Partial<CodexOptions>): Promise<CodexClient> {
 		const {log, entries} = readableLog();
 		const backend = await startCodexBackend({log, onStderr: () => {}, ...options});
@@ -69,7 +69,7 @@ export class CodexClient {
 		return new CodexClient(backend, entries);
 	}
 
-	/** Starts it, and shakes hands. */
+	/** Starts Codex and completes the handshake. */
 	static async ready(
 		t: ExecutionContext,
 		options: Partial<CodexOptions>,
@@ -82,9 +82,9 @@ export class CodexClient {
 
 	async initialize(capabilities: JsonObject = {}, protocolVersion = '2025-11-25'): Promise<Body> {
 		const clientInfo = {name: 'test', version: '1'};
-		const answer = await this.request('initialize', {protocolVersion, capabilities, clientInfo});
+		const response = await this.request('initialize', {protocolVersion, capabilities, clientInfo});
 		this.say({method: 'notifications/initialized'});
-		return answer;
+		return response;
 	}
 
 	say(body: Body): void {
@@ -92,22 +92,22 @@ export class CodexClient {
 		this.backend.outgoing.next(Envelope.received(line, this.#origin));
 	}
 
-	/** The first message that fits, be it there already or yet to come. */
-	message(fits: (body: Body) => boolean): Promise<Body> {
+	/** The first matching message, whether it has arrived or not. */
+	message(matches: (body: Body) => boolean): Promise<Body> {
 		return new Promise((resolve, reject) => {
 			const check = (): void => {
-				const found = this.heard.find(fits);
+				const found = this.heard.find(matches);
 				if (!found && this.failure === undefined) return;
-				this.#waiting.delete(check);
+				this.#checks.delete(check);
 				if (found) resolve(found);
 				else reject(this.failure);
 			};
-			this.#waiting.add(check);
+			this.#checks.add(check);
 			check();
 		});
 	}
 
-	/** The params of the first notification, or request, of this method and for this call. */
+	/** The params of the first notification or request with this method, optionally for this call. */
 	async told(method: string, requestId?: number): Promise<JsonObject> {
 		const {params} = await this.message(
 			body =>
@@ -117,7 +117,7 @@ export class CodexClient {
 		return params as JsonObject;
 	}
 
-	/** The data of all that was logged, of one type. */
+	/** The data of all log notifications with this type. */
 	news(type: string): JsonObject[] {
 		return this.heard
 			.filter(({method}) => method === 'notifications/message')
@@ -131,11 +131,11 @@ export class CodexClient {
 		return this.message(body => body.id === id && body.method === undefined);
 	}
 
-	/** Calls a tool without waiting for its answer. */
-	make(name: string, given: JsonObject, _meta?: JsonObject): Made {
+	/** Calls a tool without waiting for its result. */
+	make(name: string, args: JsonObject, _meta?: JsonObject): Made {
 		const id = this.#lastId + 1;
-		const params = {name, arguments: given, ...(_meta ? {_meta} : {})};
-		return {id, answer: this.request('tools/call', params).then(shortly)};
+		const params = {name, arguments: args, ...(_meta ? {_meta} : {})};
+		return {id, answer: this.request('tools/call', params).then(toTurn)};
 	}
 
 	codex(prompt: string, more: JsonObject = {}): Promise<Turn> {
@@ -150,14 +150,14 @@ export class CodexClient {
 		this.say({method: 'notifications/cancelled', params: {requestId: id}});
 	}
 
-	/** The next question that it asks, and a way to answer it. */
+	/** The next elicitation request, with a function that responds to it. */
 	async question(): Promise<{params: JsonObject; id: unknown; answer(result: JsonObject): void}> {
 		const {id, params} = await this.message(({method}) => method === 'elicitation/create');
 		return {params: params as JsonObject, id, answer: result => this.say({id, result})};
 	}
 }
 
-function shortly({result, error}: Body): Turn {
+function toTurn({result, error}: Body): Turn {
 	if (error !== undefined) throw new Error(JSON.stringify(error));
 	const {content, isError = false, structuredContent, _meta} = result as TurnResult;
 	const turn = _meta['io.bridge/turn'];

@@ -1,13 +1,13 @@
 import type {Message} from './bridge.js';
 import type {RunningGateway} from './gateway.js';
 
-/** An event of a stream. One without data has an empty message. */
+/** An event of a stream. The message of an event without data is empty. */
 export type StreamEvent = {readonly id: string | undefined; readonly message: Message};
 
-/** Reads the events of an answer one after the other. */
+/** Reads the events of a response in order. */
 export class EventSource {
 	readonly response: Response;
-	/** All that has come so far, comments among it. */
+	/** The text received so far, including comments. */
 	text = '';
 	readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
 	readonly #decoder = new TextDecoder();
@@ -18,14 +18,14 @@ export class EventSource {
 		this.#reader = response.body?.getReader();
 	}
 
-	/** The next event. Fails when the stream ends without one. */
+	/** The next event. Rejects if the stream ends first. */
 	async next(): Promise<StreamEvent> {
 		const found = await this.nextOrEnd();
 		if (!found) throw new Error(`The stream ended: ${this.response.status} ${this.text}`);
 		return found;
 	}
 
-	/** The next message. */
+	/** The next event with data. */
 	async message(): Promise<Message> {
 		for (;;) {
 			const {message} = await this.next();
@@ -33,7 +33,7 @@ export class EventSource {
 		}
 	}
 
-	/** The next event, or nothing if the stream ends without one. */
+	/** The next event, or undefined at the end of the stream. */
 	async nextOrEnd(): Promise<StreamEvent | undefined> {
 		for (;;) {
 			const end = this.text.indexOf('\n\n', this.#read);
@@ -50,14 +50,14 @@ export class EventSource {
 		}
 	}
 
-	/** Waits for more bytes. Returns whether there were any. */
+	/** Waits for more bytes. Returns false at the end of the stream. */
 	async more(): Promise<boolean> {
 		const {value, done} = (await this.#reader?.read()) ?? {done: true, value: undefined};
 		if (value) this.text += this.#decoder.decode(value, {stream: true});
 		return !done;
 	}
 
-	/** Closes the connection. */
+	/** Cancels the response. */
 	async stop(): Promise<void> {
 		await this.#reader?.cancel();
 	}
@@ -65,7 +65,7 @@ export class EventSource {
 
 type Headers = {readonly [name: string]: string};
 
-/** Listens to what a service says of its own accord. */
+/** Opens the stream for server-initiated messages of a service. */
 export async function listen(
 	gateway: RunningGateway,
 	service: string,
@@ -79,7 +79,7 @@ export async function listen(
 	return new EventSource(response);
 }
 
-/** Posts a message, and reads its answer as it comes. */
+/** Posts a message and streams the response. */
 export async function ask(
 	gateway: RunningGateway,
 	service: string,

@@ -10,10 +10,12 @@ import {CodexClient} from './codex-client.js';
 export const fakeKinds = ['app-server', 'mcp-server'] as const;
 export type FakeKind = (typeof fakeKinds)[number];
 
-/** A fake Codex to be started like the real one: the path of its program, and the home that it keeps its threads in. */
+/** The path of a fake Codex program, and the home in which it stores its threads. */
 export type FakeCodex = {readonly command: string; readonly home: string};
 
-/** Puts a program in place that is a fake Codex of that kind; it goes with the test. `args` come after what it is given. */
+/**
+ * Creates an executable of a fake Codex, and removes it after the test. `args` follow its other arguments.
+ */
 export async function fakeCodex(
 	t: Pick<ExecutionContext, 'teardown'>,
 	kind: FakeKind,
@@ -34,7 +36,7 @@ export async function fakeCodex(
 	return {command, home};
 }
 
-/** A client of a fake Codex that has shaken hands with it. */
+/** A client of a fake Codex after the handshake. */
 export async function startFake(
 	t: ExecutionContext,
 	kind: FakeKind,

@@ -3,29 +3,31 @@ import {type EventEmitter, once} from 'node:events';
 import {createServer} from 'node:net';
 import process from 'node:process';
 
-/** Ports that the system gives to nobody by itself: those that it does begin at 32768. */
+/** Ports below those that the system assigns itself, which start at 32768. */
 const FIRST = 10_000;
 const COUNT = 22_000;
-/** More than any file of tests asks for, so that those which run at the same time seldom try the same ones. */
+/** More than a test file needs, so that concurrent files rarely try the same ports. */
 const PER_PROCESS = 100;
 
 let next = process.pid * PER_PROCESS;
 
-/** A port of TCP that nobody listens on, and that no other test is given while this process lives. */
+/** A TCP port without a listener, which no other test gets while this process runs. */
 export async function freePort(): Promise<number> {
 	for (;;) {
 		const port = FIRST + (next++ % COUNT);
-		if ((await isKept(port)) && (await isFree(port))) return port;
+		if ((await reserve(port)) && (await isFree(port))) return port;
 	}
 }
 
-/** Keeps others who ask here from a port: it has the same one of UDP, which is in the way of nobody else. */
-async function isKept(port: number): Promise<boolean> {
+/**
+ * Reserves a port among test processes by binding the UDP port with its number, which bridge does not use.
+ */
+async function reserve(port: number): Promise<boolean> {
 	const socket = createSocket('udp4').unref();
 	socket.bind(port, '127.0.0.1');
-	const isOurs = await isListening(socket);
-	if (!isOurs) socket.close();
-	return isOurs;
+	const isReserved = await isListening(socket);
+	if (!isReserved) socket.close();
+	return isReserved;
 }
 
 async function isFree(port: number): Promise<boolean> {

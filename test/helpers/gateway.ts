@@ -8,27 +8,27 @@ import {newFolder} from './program.js';
 
 export type GatewayConfig = {readonly [key: string]: unknown};
 
-/** The entry of a configuration that runs a program of fixtures/ as a server. */
+/** The configuration of a fixture program as a server. */
 export function program(name: string, ...args: string[]): GatewayConfig {
 	const [command, ...rest] = server(name, ...args);
 	return {command, args: rest};
 }
 
-/** What an HTTP request was answered with. */
+/** The response to an HTTP request. */
 export type Answer = {readonly status: number; readonly headers: Headers; readonly text: string};
 
-/** The message in an answer, be it JSON or the last event of a stream. */
+/** The message in a response: its JSON body, or the last event of its stream. */
 export function messageIn({status, headers, text}: Answer): Message {
-	if (text === '') throw new Error(`HTTP ${status} with nothing in it: ${JSON.stringify([...headers])}`);
+	if (text === '') throw new Error(`HTTP ${status} without a body: ${JSON.stringify([...headers])}`);
 	if (!headers.get('content-type')?.startsWith('text/event-stream')) return JSON.parse(text) as Message;
 	const data = [...text.matchAll(/^data: ?(.+)$/gm)].at(-1)?.[1] ?? '';
 	return JSON.parse(data) as Message;
 }
 
-/** What takes longer than this will never come. */
-const PATIENCE_MS = 60_000;
+/** The limit for one HTTP request. */
+const FETCH_TIMEOUT_MS = 60_000;
 
-/** A gateway that runs as a program, with its configuration in a file of its own. */
+/** A gateway process with a configuration file of its own. */
 export class RunningGateway {
 	readonly running: Running;
 	readonly file: string;
@@ -50,12 +50,12 @@ export class RunningGateway {
 	}
 
 	/**
-	 * A request that the gateway has not read in its 10 s is sent again, as clients do: on a machine that gave it no time at
-	 * all, Node looks at the clock before it looks at what has come.
+	 * Sends a request, and repeats it after a 408. On a busy machine, Node may check the limit of 10 s before
+	 * it reads a request that has arrived.
 	 */
 	async fetch(path: string, init: RequestInit = {}): Promise<Answer> {
 		const response = await fetch(new URL(path, this.base), {
-			signal: AbortSignal.timeout(PATIENCE_MS),
+			signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
 			...init,
 		});
 		const text = await response.text();
@@ -63,7 +63,7 @@ export class RunningGateway {
 		return {status: response.status, headers: response.headers, text};
 	}
 
-	/** Posts one message to a service; without a name, to all of them as one. */
+	/** Posts one message to a service; with an empty name, to the hub. */
 	post(service: string, message: Message, headers: {readonly [name: string]: string} = {}): Promise<Answer> {
 		const common = {'content-type': 'application/json', accept: 'application/json, text/event-stream'};
 		const body = JSON.stringify({jsonrpc: '2.0', ...message});
@@ -74,17 +74,18 @@ export class RunningGateway {
 		});
 	}
 
-	/** Does the handshake with a service. */
+	/** Completes the handshake with a service. */
 	async open(service: string, headers: {readonly [name: string]: string} = {}): Promise<ClientSession> {
-		const answer = await this.post(service, {id: 'first', method: 'initialize', params: opening}, headers);
-		const id = answer.headers.get('mcp-session-id');
-		if (answer.status !== 200 || id === null) throw new Error(`No session: ${answer.status} ${answer.text}`);
-		const session = new ClientSession(this, service, {...headers, 'mcp-session-id': id}, messageIn(answer));
+		const response = await this.post(service, {id: 'first', method: 'initialize', params: opening}, headers);
+		const id = response.headers.get('mcp-session-id');
+		if (response.status !== 200 || id === null)
+			throw new Error(`No session: ${response.status} ${response.text}`);
+		const session = new ClientSession(this, service, {...headers, 'mcp-session-id': id}, messageIn(response));
 		await session.post({method: 'notifications/initialized'});
 		return session;
 	}
 
-	/** Sends bytes as they are, and resolves to all that comes back until the gateway closes the connection. */
+	/** Sends bytes unchanged, and resolves to all received data when the gateway closes the connection. */
 	raw(...bytes: Array<string | Uint8Array>): Promise<string> {
 		return new Promise(resolve => {
 			const socket = createConnection(this.port, this.base.hostname.replace(/^\[(.*)\]$/, '$1'));
@@ -96,7 +97,7 @@ export class RunningGateway {
 		});
 	}
 
-	/** Asks it to end, and resolves to its exit code. */
+	/** Stops the gateway and resolves to its exit code. */
 	async stop(): Promise<number | null> {
 		this.running.child.kill('SIGTERM');
 		return (await this.running.exited).code;
@@ -108,7 +109,7 @@ export class ClientSession {
 	readonly gateway: RunningGateway;
 	readonly service: string;
 	readonly headers: {readonly [name: string]: string};
-	/** What the server answered to the first message. */
+	/** The server's response to `initialize`. */
 	readonly welcome: Message;
 
 	constructor(gateway: RunningGateway, service: string, headers: ClientSession['headers'], welcome: Message) {
@@ -122,7 +123,7 @@ export class ClientSession {
 		return this.gateway.post(this.service, message, this.headers);
 	}
 
-	/** Asks, and resolves to the message that answers it. */
+	/** Sends a request and resolves to its response. */
 	async request(id: string | number, method: string, params: Message = {}): Promise<Message> {
 		return messageIn(await this.post({id, method, params}));
 	}
@@ -130,7 +131,7 @@ export class ClientSession {
 
 export type GatewayOptions = StartOptions & {readonly args?: readonly string[]};
 
-/** Starts `bridge gateway` with its configuration in this folder, on a port of its own. */
+/** Starts `bridge gateway` on a free port, with its configuration in this folder. */
 async function launch(folder: string, config: GatewayConfig, options: GatewayOptions) {
 	const {args = [], ...rest} = options;
 	const file = join(folder, 'bridge.json');
@@ -145,7 +146,7 @@ async function launch(folder: string, config: GatewayConfig, options: GatewayOpt
 	return {running, ready};
 }
 
-/** Starts a gateway, for no longer than the test lasts. */
+/** Starts a gateway, and kills it after the test. */
 export async function startGateway(
 	t: ExecutionContext,
 	config: GatewayConfig,
@@ -156,7 +157,7 @@ export async function startGateway(
 	return ready();
 }
 
-/** One gateway for all tests of a file that asks for it. */
+/** Starts one gateway for all tests of a file. */
 export function shareGateway(config: GatewayConfig, options: GatewayOptions = {}): () => RunningGateway {
 	let folder: string | undefined;
 	let running: Running | undefined;
@@ -172,7 +173,7 @@ export function shareGateway(config: GatewayConfig, options: GatewayOptions = {}
 		if (folder !== undefined) await rm(folder, {recursive: true, force: true});
 	});
 	return () => {
-		if (!shared) throw new Error('It is started before the first test.');
+		if (!shared) throw new Error('The gateway starts before the first test.');
 		return shared;
 	};
 }

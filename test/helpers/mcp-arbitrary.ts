@@ -7,40 +7,40 @@ import {
 	type ParamsByMethod,
 	serverRequests,
 } from './mcp-arbitrary/requests.js';
-import {clientResults, modernMeta, serverResults, taskCreated} from './mcp-arbitrary/results.js';
+import {clientResults, serverResults, statelessMeta, taskCreated} from './mcp-arbitrary/results.js';
 import {id, type Members, objectOf, since, text, type Values} from './mcp-arbitrary/values.js';
 import type {McpVersion, Sender} from './mcp-version.js';
 
-/** A valid message, with what it takes to know what it is. */
+/** A valid message, with the data that identifies it. */
 export type Sample = {
 	readonly message: object;
-	/** Its own, or that of the request it answers. */
+	/** The method of the message, or of the request that it responds to. */
 	readonly method: string;
 	readonly kind: 'request' | 'notification' | 'result' | 'error';
 	readonly sender: Sender;
-	/** The definition of an answer, where the method alone does not tell it. */
+	/** The definition of a response, if its method does not determine it. */
 	readonly definition?: string;
 };
 
 type Samples = fc.Arbitrary<Sample>;
 type Head = Omit<Sample, 'message'>;
 
-/** The same object with its members in another order: no reader may depend on it. */
-const turned = (message: Members, by: number): Members => {
+/** Rotates the members of an object. No receiver may depend on their order. */
+const rotated = (message: Members, by: number): Members => {
 	const members = Object.entries(message);
 	return Object.fromEntries([...members.slice(by), ...members.slice(0, by)]);
 };
 
-/** A message of these members; one that is undefined is left out. */
+/** A message with these members. Undefined ones are omitted. */
 const sampleOf = (head: Head, members: fc.Arbitrary<Members>): Samples =>
 	fc.tuple(members, fc.nat({max: 3})).map(([all, by]) => {
 		const present = Object.entries(all).filter(([, value]) => value !== undefined);
-		return {...head, message: turned({jsonrpc: '2.0', ...Object.fromEntries(present)}, by)};
+		return {...head, message: rotated({jsonrpc: '2.0', ...Object.fromEntries(present)}, by)};
 	});
 
 const idMember = {id};
 
-/** What a side may send of its own accord. */
+/** The requests or the notifications of a side. */
 function calls(
 	sender: Sender,
 	kind: 'request' | 'notification',
@@ -55,7 +55,7 @@ function calls(
 	);
 }
 
-/** The methods that may be answered with a question, and those that may be answered with a task. */
+/** The methods whose result may require input, and those whose result may be a task. */
 const mayNeedInput: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 const mayBeTask: ReadonlySet<string> = new Set([
 	'tools/call',
@@ -63,34 +63,34 @@ const mayBeTask: ReadonlySet<string> = new Set([
 	'elicitation/create',
 ]);
 
-/** A result that asks for input: with at least one input request, or with a state, or with both. */
+/** A result that requires input. It has at least one input request, or a state, or both. */
 function inputRequired(version: McpVersion): Values {
 	const resultType = fc.constant('input_required');
 	const state = {requestState: text};
-	const own = {_meta: modernMeta(version)};
+	const own = {_meta: statelessMeta(version)};
 	return fc.oneof(
 		objectOf({resultType, inputRequests: inputRequests(version, 1)}, {...state, ...own}),
 		objectOf({resultType, ...state}, {inputRequests: inputRequests(version), ...own}),
 	);
 }
 
-/** The result that ends a subscription says which one, and that is the id of its request. */
+/** The result that ends a subscription. Its subscription id is the id of its request. */
 const subscriptionEnd = (version: McpVersion): fc.Arbitrary<Members> =>
-	fc.tuple(id, modernMeta(version)).map(([of, meta]) => ({
+	fc.tuple(id, statelessMeta(version)).map(([of, meta]) => ({
 		id: of,
 		result: {resultType: 'complete', _meta: {...meta, 'io.modelcontextprotocol/subscriptionId': of}},
 	}));
 
-/** The results of a side, by the method of what they answer. */
+/** The results of a side, by the method of their request. */
 function results(version: McpVersion, sender: Sender): Map<string, Samples> {
 	const table = sender === 'client' ? clientResults(version) : serverResults(version);
-	const questions = since(version, '2026-07-28') ? inputRequired(version) : undefined;
+	const inputResult = since(version, '2026-07-28') ? inputRequired(version) : undefined;
 	const all = Object.entries(table).map(([method, result]): [string, Samples] => {
 		const head: Head = {method, kind: 'result', sender};
 		if (method === 'subscriptions/listen') return [method, sampleOf(head, subscriptionEnd(version))];
 		const usual = sampleOf(head, objectOf({id, result}));
-		if (questions && mayNeedInput.has(method))
-			return [method, fc.oneof(usual, sampleOf(head, objectOf({id, result: questions})))];
+		if (inputResult && mayNeedInput.has(method))
+			return [method, fc.oneof(usual, sampleOf(head, objectOf({id, result: inputResult})))];
 		if (version !== '2025-11-25' || !mayBeTask.has(method)) return [method, usual];
 		const created = objectOf({id, result: taskCreated(version)});
 		return [
@@ -104,34 +104,34 @@ function results(version: McpVersion, sender: Sender): Map<string, Samples> {
 	return new Map(all);
 }
 
-/** The refusals of a side, by the method of what they answer. Since 2025-11-25 one may come without an id. */
+/** The errors of a side, by the method of their request. Since 2025-11-25, an error may have no id. */
 function errors(version: McpVersion, sender: Sender): Map<string, Samples> {
-	const asked = sender === 'client' ? serverRequests(version) : clientRequests(version);
+	const requests = sender === 'client' ? serverRequests(version) : clientRequests(version);
 	const mayLackId = since(version, '2025-11-25');
-	const answered = mayLackId ? fc.option(id, {nil: undefined, freq: 20}) : id;
+	const responseId = mayLackId ? fc.option(id, {nil: undefined, freq: 20}) : id;
 	return new Map(
-		Object.keys(asked).map(method => {
+		Object.keys(requests).map(method => {
 			const head: Head = {method, kind: 'error', sender};
 			const all = failuresOf(version, sender, method).map(({error, definition}) =>
-				sampleOf(definition ? {...head, definition} : head, objectOf({id: answered, error})),
+				sampleOf(definition ? {...head, definition} : head, objectOf({id: responseId, error})),
 			);
 			return [method, fc.oneof(...all)];
 		}),
 	);
 }
 
-/** All that a side may send in a version, by kind and by method. */
+/** All messages that a side may send in a version, by kind and method. */
 export function samplesOf(version: McpVersion, sender: Sender): SamplesByKind {
 	const key = `${version} ${sender}`;
-	const samples = made.get(key) ?? makeSamples(version, sender);
-	made.set(key, samples);
+	const samples = cache.get(key) ?? makeSamples(version, sender);
+	cache.set(key, samples);
 	return samples;
 }
 
 type SamplesByKind = {readonly [kind in Sample['kind']]: ReadonlyMap<string, Samples>};
 
-/** To make them takes longer than to draw a few, so those of a side are made once. */
-const made = new Map<string, SamplesByKind>();
+/** The samples of each side. Creating them takes longer than drawing a few. */
+const cache = new Map<string, SamplesByKind>();
 
 function makeSamples(version: McpVersion, sender: Sender): SamplesByKind {
 	const isClient = sender === 'client';
@@ -154,7 +154,7 @@ export function methodsOf(
 	return {requests: [...request.keys()], notifications: [...notification.keys()]};
 }
 
-/** How often there is a message of each kind: results differ most from version to version. */
+/** The frequency of each kind. Results differ most between versions. */
 const weights = {request: 4, notification: 2, result: 5, error: 1} as const;
 
 /** Any valid message of a side in a version. */

@@ -15,16 +15,17 @@ function valuesOf<T>(parser: Transform, text: string): T[] {
 	return values;
 }
 
-/** Parses a text of NDJSON. Throws if a line is not JSON, or the last line is torn. */
+/** Parses a text of NDJSON. Throws if a line is not JSON, or the last line is incomplete. */
 export function parseNdjson<T>(text: string): T[] {
-	if (text !== '' && !text.endsWith('\n')) throw new Error(`The last line is torn: ${text.slice(-200)}`);
+	if (text !== '' && !text.endsWith('\n'))
+		throw new Error(`The last line is incomplete: ${text.slice(-200)}`);
 	return valuesOf(split2(JSON.parse), text);
 }
 
 /** Parses a file of NDJSON. */
 export const readNdjson = <T>(file: string): T[] => parseNdjson(readFileSync(file, 'utf8'));
 
-/** Parses the lines of a text that are JSON, such as the entries of the structured log on stderr. Drops the others. */
+/** Parses the lines of a text that are JSON, such as log entries on stderr. Drops the others. */
 export const jsonLines = <T>(text: string): T[] => valuesOf(ndjson.parse({strict: false}), text);
 
 const parser = JSON.stringify(createRequire(import.meta.url).resolve('ndjson'));

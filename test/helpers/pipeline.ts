@@ -5,7 +5,7 @@ import {createLog, type Log} from '../../lib/core/log.js';
 import {type MemoryEndpoint, memoryEndpoint} from '../../lib/core/memory-endpoint.js';
 import {connect, type Stage} from '../../lib/core/stage.js';
 
-/** An endpoint in memory that also says bytes which are no text. */
+/** A memory endpoint that can also send raw bytes and envelopes. */
 export type Speaker = MemoryEndpoint & {
 	sayBytes(bytes: Uint8Array): void;
 	sayEnvelope(envelope: Envelope): void;
@@ -23,7 +23,7 @@ function speaker(name: string): Speaker {
 	};
 }
 
-/** A client and an upstream called files, with stages in between. */
+/** A client and an upstream named `files`, connected by stages. */
 export function converse(...stages: Stage[]) {
 	const [client, upstream] = [speaker('client'), speaker('files')];
 	const link = connect(client, stages, upstream);
@@ -32,7 +32,7 @@ export function converse(...stages: Stage[]) {
 
 export type LogEntry = {readonly event: string; readonly msg: string; readonly [field: string]: unknown};
 
-/** A log whose entries can be read back. */
+/** A log whose entries a test can read. */
 export function readableLog(): {log: Log; entries(): Promise<LogEntry[]>} {
 	const lines: string[] = [];
 	const log = createLog({level: 'trace', write: line => lines.push(line), isPretty: false});
@@ -45,11 +45,11 @@ export function readableLog(): {log: Log; entries(): Promise<LogEntry[]>} {
 	};
 }
 
-/** Waits until something is so, and fails when it is not in a minute, be the machine ever so busy. */
-export async function until(isSo: () => boolean): Promise<void> {
-	for (const started = performance.now(); !isSo(); await sleep(2))
-		if (performance.now() - started > 60_000) throw new Error(`It never was so: ${isSo}`);
+/** Waits until a condition is true. Throws after a minute, because the machine may be busy. */
+export async function until(condition: () => boolean): Promise<void> {
+	for (const started = performance.now(); !condition(); await sleep(2))
+		if (performance.now() - started > 60_000) throw new Error(`Timed out waiting for: ${condition}`);
 }
 
-/** Resolves when all that is under way has had its turn. */
+/** Resolves when all pending callbacks have run. */
 export const settled = (): Promise<void> => new Promise(resolve => setImmediate(() => setImmediate(resolve)));

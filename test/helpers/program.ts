@@ -15,14 +15,14 @@ function read(file: string): string {
 	try {
 		return readFileSync(file, 'latin1');
 	} catch {
-		// The process ended meanwhile.
+		// The process has exited meanwhile.
 		return '';
 	}
 }
 
 /**
- * The living processes with this word on their command line, or in their environment, this one left out. Zombies have neither. The
- * command line of a bridge is its title, which has no arguments.
+ * The processes with this text in their command line or environment, except this one. Zombies have neither.
+ * The command line of a bridge is its title, without arguments.
  */
 export const processesWith = (word: string, where: 'cmdline' | 'environ' = 'cmdline'): number[] =>
 	readdirSync('/proc')
@@ -33,11 +33,11 @@ export function signal(pid: number, name: NodeJS.Signals): void {
 	try {
 		process.kill(pid, name);
 	} catch {
-		// It is gone already.
+		// The process has exited already.
 	}
 }
 
-/** A word for a server's command line, by which whoever has it is found, and ended with the test. */
+/** A unique argument for a server. Processes that have it are killed after the test. */
 export function newMarker(t: ExecutionContext): string {
 	const marker = `marker-${randomUUID()}`;
 	t.teardown(() => {
@@ -46,34 +46,34 @@ export function newMarker(t: ExecutionContext): string {
 	return marker;
 }
 
-/** Waits until something is so, and fails when it will hardly ever be. */
-export async function until(isSo: () => boolean | Promise<boolean>, giveUpMs = 60_000): Promise<void> {
-	for (const since = performance.now(); !(await isSo()); await sleep(POLL_MS))
-		if (performance.now() - since > giveUpMs) throw new Error(`It never came true that ${isSo}`);
+/** Waits until a condition is true, and throws after a time limit. */
+export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
+	for (const since = performance.now(); !(await condition()); await sleep(POLL_MS))
+		if (performance.now() - since > timeoutMs) throw new Error(`Timed out waiting for: ${condition}`);
 }
 
-/** Waits until a number that can only grow has stood still for a while. */
-export async function untilStill(look: () => number, stillMs = 500): Promise<void> {
-	let seen = look();
+/** Waits until a growing number has not changed for this time. */
+export async function untilStill(getValue: () => number, stillMs = 500): Promise<void> {
+	let last = getValue();
 	for (let since = performance.now(); performance.now() - since < stillMs; await sleep(POLL_MS)) {
-		if (look() === seen) continue;
-		seen = look();
+		if (getValue() === last) continue;
+		last = getValue();
 		since = performance.now();
 	}
 }
 
-/** The bytes that a process has written so far, to whatever. */
+/** The total bytes that a process has written, to files and sockets. */
 export const bytesWritten = (pid: number): number =>
 	Number(/wchar: (\d+)/.exec(read(`/proc/${pid}/io`))?.[1]);
 
-/** The bytes that a process has read so far, from whatever. */
+/** The total bytes that a process has read, from files and sockets. */
 export const bytesRead = (pid: number): number => Number(/rchar: (\d+)/.exec(read(`/proc/${pid}/io`))?.[1]);
 
-/** The most memory that a process had so far, in MiB. */
+/** The peak memory of a process, in MiB. */
 export const peakMiB = (pid: number): number =>
 	Number(/VmHWM:\s*(\d+) kB/.exec(read(`/proc/${pid}/status`))?.[1]) / 1024;
 
-/** Starts bridge, for no longer than the test lasts. */
+/** Starts bridge, and kills it after the test. */
 export function start(t: ExecutionContext, args: readonly string[], options?: StartOptions): Running {
 	const running = startBridge(args, options);
 	t.teardown(() => running.child.kill('SIGKILL'));
@@ -82,7 +82,7 @@ export function start(t: ExecutionContext, args: readonly string[], options?: St
 
 export type Puppet = {readonly bridge: Running; readonly pid: number; readonly marker: string};
 
-/** The same, after a handshake. Its answer is the first line on stdout. */
+/** Starts bridge and completes the handshake. The response is the first line on stdout. */
 export async function startReady(
 	t: ExecutionContext,
 	args: readonly string[],
@@ -93,13 +93,13 @@ export async function startReady(
 	return running;
 }
 
-/** Has a client and a puppet shake hands, by which the puppet tells its process id. */
+/** Completes the handshake with a puppet, whose response contains its process id. */
 export async function pidOf(bridge: Running): Promise<number> {
 	const {result} = await bridge.shakeHands();
 	return (result as {_meta: {pid: number}})._meta.pid;
 }
 
-/** Starts bridge in front of a puppet server, with a marker of its own, and waits until all have shaken hands. */
+/** Starts bridge with a puppet server that has its own marker, and completes the handshake. */
 export async function startPuppet(
 	t: ExecutionContext,
 	puppetArgs: readonly string[] = [],
@@ -111,7 +111,9 @@ export async function startPuppet(
 	return {bridge, pid: await pidOf(bridge), marker};
 }
 
-/** The same with so many seconds for each answer, of which the puppet's own start takes none. */
+/**
+ * Starts bridge with a puppet server and a request limit in seconds, which excludes the start of the puppet.
+ */
 export async function startHurried(t: ExecutionContext, seconds: number): Promise<Puppet> {
 	const marker = newMarker(t);
 	const started = 'the puppet has started';
@@ -121,7 +123,7 @@ export async function startHurried(t: ExecutionContext, seconds: number): Promis
 	return {bridge, pid: await pidOf(bridge), marker};
 }
 
-/** One puppet behind one bridge for all tests of a file that asks for it, to be used by one after the other. */
+/** Starts one puppet behind one bridge for all tests of a file, which have to use it serially. */
 export function sharePuppet(): () => Puppet {
 	const marker = `marker-${randomUUID()}`;
 	let shared: Puppet | undefined;
@@ -135,18 +137,18 @@ export function sharePuppet(): () => Puppet {
 		for (const pid of processesWith(marker)) signal(pid, 'SIGKILL');
 	});
 	return () => {
-		if (!shared) throw new Error('It is started before the first test.');
+		if (!shared) throw new Error('The puppet starts before the first test.');
 		return shared;
 	};
 }
 
-/** The lines that a puppet has heard so far, the question for them left out. */
+/** The lines that a puppet has received, except the request for them. */
 export async function heardBy({bridge}: Puppet): Promise<string[]> {
 	const {result} = await bridge.request(randomUUID(), 'heard');
 	return (result as {lines: string[]}).lines.slice(0, -1);
 }
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 export async function newFolder(t: ExecutionContext): Promise<string> {
 	const folder = await mkdtemp(join(tmpdir(), 'bridge-test-'));
 	t.teardown(() => rm(folder, {recursive: true, force: true}));
@@ -157,7 +159,7 @@ export type Failure = {readonly code: number; readonly message: string; readonly
 
 export const errorOf = (message: Message): Failure => message.error as Failure;
 
-/** The answers with this id, of which there should be one. */
+/** The responses with this id, of which there should be one. */
 export const answersTo = (running: Running, id: unknown): Message[] =>
 	running.lines
 		.map(line => JSON.parse(line) as Message)
@@ -170,6 +172,6 @@ export const isAllRpc = (lines: readonly string[]): boolean =>
 		return message.jsonrpc === '2.0' && ('method' in message || 'result' in message || 'error' in message);
 	});
 
-/** What bridge logged under this name. */
+/** The log entries of bridge with this event name. */
 export const logged = (running: {readonly stderr: string}, event: string): Message[] =>
 	jsonLines<Message>(running.stderr).filter(entry => entry.event === event);

@@ -5,13 +5,13 @@ import {opening} from './bridge.js';
 import type {RunningGateway} from './gateway.js';
 import {newFolder} from './program.js';
 
-/** What begins a session, as the body of a POST. */
+/** The body of a POST that starts a session. */
 export const initialize = JSON.stringify({jsonrpc: '2.0', id: 1, method: 'initialize', params: opening});
 
-/** Headers of a POST that is as it should be, but for its length and its host. */
+/** The headers of a valid POST, except for its length and its host. */
 export const common = ['Content-Type: application/json', 'Accept: application/json, text/event-stream'];
 
-/** The bytes of a request. A Host comes first, unless the headers have one or `host` is none. */
+/** The bytes of a request. An empty `host` omits the Host header. */
 export function request(
 	line: string,
 	headers: readonly string[] = [],
@@ -23,29 +23,29 @@ export function request(
 	return `${line} HTTP/1.1\r\n${all.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** The bytes of a POST that begins a session, with these headers beside the usual ones. */
+/** The bytes of a POST that starts a session, with additional headers. */
 export const post = (headers: readonly string[] = [], service = 'puppet'): string =>
 	request(`POST /mcp/${service}`, [...common, ...headers], initialize);
 
-/** The statuses in all that came over a connection, in order. */
+/** The status codes in the data of a connection, in order. */
 export const statusesIn = (text: string): number[] =>
 	[...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
-/** The status of the only answer to a request, and 0 where there are none or several. */
+/** The status of the only response; 0 if there is none or more than one. */
 export const statusOf = (text: string): number => {
 	const [status = 0, ...others] = statusesIn(text);
 	return others.length > 0 ? 0 : status;
 };
 
-/** What stands behind the head of an answer. */
+/** The data after the head of a response. */
 export const bodyIn = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4);
 
-/** How many sessions of a service there are. */
+/** The number of sessions of a service. */
 export async function sessionsOf(gateway: RunningGateway, service: string): Promise<number> {
 	return JSON.parse((await gateway.fetch('/status')).text).services[service].sessions;
 }
 
-/** A configuration in a file that is gone after the test. */
+/** A configuration file that is removed after the test. */
 export async function configFile(t: ExecutionContext, text: string): Promise<string> {
 	const file = join(await newFolder(t), 'bridge.json');
 	await writeFile(file, text);

@@ -6,11 +6,11 @@ import type {ExecutionContext} from 'ava';
 import {bridgeBin} from './bridge.js';
 import {until} from './pipeline.js';
 
-/** A command line of a shell that runs bridge. */
+/** A shell command line that runs bridge. */
 export const bridgeLine = (...args: readonly string[]): string =>
 	[process.execPath, bridgeBin, ...args].map(word => `'${word}'`).join(' ');
 
-/** Runs a script on a terminal. Resolves to its exit code and what came out on the terminal. */
+/** Runs a script in a terminal. Resolves to its exit code and its output. */
 export async function onTerminal(
 	t: ExecutionContext,
 	script: string,
@@ -21,7 +21,7 @@ export async function onTerminal(
 	return [code, terminal.text()];
 }
 
-/** Starts a script on a terminal, which passes on what is typed. */
+/** Starts a script in a terminal, which forwards typed keys to it. */
 export function startOnTerminal(
 	t: ExecutionContext,
 	script: string,
@@ -34,7 +34,7 @@ export function startOnTerminal(
 	/** Resolves when a pattern matches the text without its colors. */
 	readonly shows: (pattern: RegExp) => Promise<void>;
 } {
-	// `script` runs $SHELL, and shells differ: after Ctrl+C, some exit with 130 whatever their command returned.
+	// `script` runs $SHELL, and shells differ: after Ctrl+C, some exit with 130 whatever their command returns.
 	const child = spawn('script', ['-qec', script, '/dev/null'], {
 		stdio: 'pipe',
 		env: {...env, SHELL: '/bin/sh'},

@@ -3,7 +3,7 @@ import {isMcpVersion} from './mcp-version.js';
 import type {RequestsById, SentRequest} from './validity/rules.js';
 import type {Validator} from './validity/validators.js';
 
-/** The members of a case that tell what is sent, and to whom. */
+/** The members of a case that describe its messages and their receiver. */
 export type Case = {
 	readonly name: string;
 	readonly rule: string;
@@ -13,23 +13,23 @@ export type Case = {
 	readonly direction: 'client->server' | 'server->client';
 	readonly before: unknown;
 	readonly after: unknown;
-	/** Whether that is several messages, rather than a batch. */
+	/** Whether `after` is several messages, rather than a batch. */
 	readonly afterSequence?: boolean;
 	readonly afterTo: 'receiver' | 'sender';
 	readonly afterVersion?: string;
 	readonly afterDef?: string;
 	readonly method?: string;
 	readonly methods?: {readonly [id: string]: string};
-	/** Why no schema has this message. */
+	/** The reason why no schema contains this message. */
 	readonly schemaExempt?: string;
-	/** What is known when the message comes. */
+	/** The state before the message. */
 	readonly state?: {readonly [name: string]: unknown};
 };
 
 const folder = new URL('../../../fixtures/translation-cases/', import.meta.url);
 const files = readdirSync(folder).filter(file => file.endsWith('.json'));
 
-/** The messages in what is sent, without what HTTP has around them. A batch is one message. */
+/** The messages in an expected result, without the HTTP parts around them. A batch is one message. */
 function messagesIn(after: unknown, {afterDef}: Case): unknown[] {
 	if (Array.isArray(after)) return afterDef?.startsWith('JSONRPCBatch') ? [after] : after;
 	const {http, sse} = after as {http?: {body?: unknown}; sse?: ReadonlyArray<{data?: unknown}>};
@@ -38,7 +38,7 @@ function messagesIn(after: unknown, {afterDef}: Case): unknown[] {
 	return [after];
 }
 
-/** The request that a response in the case belongs to: one for all, or one by id, which is a number or a string. */
+/** The request of a response in the case: one for all, or one by id, which is a number or a string. */
 function requestsOf({method, methods, afterDef = ''}: Case): SentRequest | RequestsById {
 	if (methods)
 		return new Map(

@@ -11,41 +11,41 @@ import {type AddressInfo, createServer as createTcpServer, type Socket} from 'no
 import type {ExecutionContext} from 'ava';
 import type {Message} from './bridge.js';
 
-/** One HTTP request that an upstream got. */
+/** An HTTP request that an upstream has received. */
 export type Met = {
-	/** The method of HTTP. */
+	/** The HTTP method. */
 	readonly verb: string;
 	readonly headers: IncomingHttpHeaders;
-	/** The message in its body; nothing where there is none. */
+	/** The message in the body; empty if there is none. */
 	readonly message: Message;
 	readonly request: IncomingMessage;
 	readonly response: ServerResponse;
 };
 
-/** Does something else with a request than a good server would. Returns whether it did. */
+/** Replaces the standard behavior for a request. Returns whether it handled the request. */
 export type Mood = (met: Met, upstream: Upstream) => boolean;
 
-/** A server of streamable HTTP that keeps count of what it does, and behaves as badly as it is told to. */
+/** A streamable HTTP server that records its requests, and whose behavior tests can replace. */
 export class Upstream {
 	readonly server: Server;
 	readonly met: Met[] = [];
 	readonly sessions = new Set<string>();
-	/** How many calls of tools were carried out. */
+	/** The number of executed tool calls. */
 	executions = 0;
-	/** What it lists. */
+	/** The tools that it lists. */
 	tools: readonly Message[] = [{name: 'echo', inputSchema: {type: 'object'}}];
 	mood: Mood = () => false;
-	/** The version that it speaks; whatever it is asked for, where there is none. */
+	/** The protocol version in its response. Default: the requested version. */
 	version: string | undefined;
-	/** Whether it has sessions, and a stream for what it says of its own accord. */
+	/** Whether it has sessions, and a stream for server-initiated messages. */
 	hasSessions = true;
 	hasStream = true;
-	/** The streams that are open for that, the latest last. */
+	/** The open streams for server-initiated messages, the latest last. */
 	readonly streams: ServerResponse[] = [];
-	readonly #waiting = new Set<() => void>();
+	readonly #checks = new Set<() => void>();
 
 	constructor() {
-		this.server = createServer((request, response) => void this.#take(request, response));
+		this.server = createServer((request, response) => void this.#handle(request, response));
 	}
 
 	get port(): number {
@@ -56,37 +56,37 @@ export class Upstream {
 		return `http://127.0.0.1:${this.port}/mcp`;
 	}
 
-	/** Forgets all sessions, as a server does that was started again. */
+	/** Drops all sessions, like a server that was restarted. */
 	lose(): void {
 		this.sessions.clear();
 		for (const stream of this.streams.splice(0)) stream.end();
 	}
 
-	/** What it was asked of this kind so far: a method of the protocol, or of HTTP where there is no message. */
+	/** The requests with this protocol method; without a message, with this HTTP method. */
 	asked(method: string): Met[] {
 		return this.met.filter(({verb, message}) => (message.method ?? verb) === method);
 	}
 
-	/** The n-th request of this kind, be it there already or yet to come. */
+	/** The n-th request of this method, whether it has arrived or not. */
 	meets(method: string, count = 1): Promise<Met> {
 		return this.becomes(() => this.asked(method)[count - 1]);
 	}
 
-	/** Waits until something has been met that makes this be there. */
-	becomes<T>(look: () => T | undefined): Promise<T> {
+	/** Waits until the function returns a value, which it checks after every request. */
+	becomes<T>(getValue: () => T | undefined): Promise<T> {
 		return new Promise(resolve => {
 			const check = (): void => {
-				const found = look();
+				const found = getValue();
 				if (found === undefined) return;
-				this.#waiting.delete(check);
+				this.#checks.delete(check);
 				resolve(found);
 			};
-			this.#waiting.add(check);
+			this.#checks.add(check);
 			check();
 		});
 	}
 
-	async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+	async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
 		const chunks: Buffer[] = [];
 		response.on('error', () => {});
 		try {
@@ -100,26 +100,26 @@ export class Upstream {
 		const met = {verb, headers, message, request, response};
 		this.met.push(met);
 		if (!this.mood(met, this)) this.behave(met);
-		for (const check of [...this.#waiting]) check();
+		for (const check of [...this.#checks]) check();
 	}
 
-	/** Does what a good server does. */
+	/** Responds like a correct server. */
 	behave(met: Met): void {
 		const {verb, headers, message, response} = met;
 		const session = headers['mcp-session-id'];
 		const isKnown = !this.hasSessions || (typeof session === 'string' && this.sessions.has(session));
 		const isModern = headers['mcp-protocol-version'] === '2026-07-28';
-		if (message.method === 'initialize') this.#begin(met);
+		if (message.method === 'initialize') this.#initialize(met);
 		else if (!isKnown && !isModern) unknownSession(met);
 		else if (verb === 'DELETE') {
 			this.sessions.delete(String(session));
 			response.writeHead(200).end();
 		} else if (verb === 'GET') this.#listen(response);
 		else if (message.id === undefined || message.method === undefined) response.writeHead(202).end();
-		else this.#answer(met);
+		else this.#respond(met);
 	}
 
-	#begin(met: Met): void {
+	#initialize(met: Met): void {
 		const {protocolVersion} = met.message.params as {protocolVersion: string};
 		const session = randomUUID();
 		if (this.hasSessions) this.sessions.add(session);
@@ -140,22 +140,23 @@ export class Upstream {
 		this.streams.push(response);
 	}
 
-	#answer(met: Met): void {
+	#respond(met: Met): void {
 		const {method, params} = met.message;
-		if (method === 'tools/list') reply(met, {result: {...modernFields(met), tools: this.tools}});
-		else if (method === 'tools/call') reply(met, {result: {...modernFields(met), ...this.execute(params)}});
+		if (method === 'tools/list') reply(met, {result: {...statelessFields(met), tools: this.tools}});
+		else if (method === 'tools/call')
+			reply(met, {result: {...statelessFields(met), ...this.execute(params)}});
 		else if (method === 'ping') reply(met, {result: {}});
 		else if (method === 'server/discover') reply(met, {result: discovery});
-		else reply(met, {error: {code: -32601, message: `There is no method ${method}.`}});
+		else reply(met, {error: {code: -32601, message: `Method not found: ${method}`}});
 	}
 
-	/** Carries a call out. */
+	/** Executes a tool call. */
 	execute(params: unknown): Message {
 		this.executions++;
 		return {content: [{type: 'text', text: JSON.stringify(params)}]};
 	}
 
-	/** Says something of its own accord, on the latest stream. */
+	/** Sends a message on the latest stream. */
 	say(message: Message): void {
 		this.streams.at(-1)?.write(event(message));
 	}
@@ -170,14 +171,14 @@ const discovery = {
 	_meta: {'io.modelcontextprotocol/serverInfo': {name: 'upstream', version: '1'}},
 };
 
-const modernFields = ({headers, message: {method}}: Met): Message => ({
+const statelessFields = ({headers, message: {method}}: Met): Message => ({
 	...(headers['mcp-protocol-version'] === '2026-07-28' ? {resultType: 'complete'} : {}),
 	...(method === 'tools/list' && headers['mcp-protocol-version'] === '2026-07-28'
 		? {ttlMs: 0, cacheScope: 'private'}
 		: {}),
 });
 
-/** Answers as JSON. */
+/** Sends a JSON response. */
 export function reply(
 	{message: {id}, response}: Met,
 	body: Message,
@@ -187,24 +188,24 @@ export function reply(
 	response.end(JSON.stringify({jsonrpc: '2.0', id, ...body}));
 }
 
-/** One event of a stream, with an id if one is given. */
+/** An event of a stream, with an optional id. */
 export const event = (message: Message, id?: string): string =>
 	`${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify({jsonrpc: '2.0', ...message})}\n\n`;
 
-/** Begins an answer that is a stream of events. */
+/** Starts a response that is a stream of events. */
 export function stream({response}: Met, ...events: readonly string[]): ServerResponse {
 	response.writeHead(200, {'content-type': 'text/event-stream'});
 	response.write(events.join(''));
 	return response;
 }
 
-/** Answers as the SDK's servers do when they do not know a session. */
+/** Responds like a server of the SDK to an unknown session. */
 export function unknownSession({response}: Met): void {
 	response.writeHead(404, {'content-type': 'application/json'});
 	response.end('{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}');
 }
 
-/** Starts one on a port of its own, for no longer than the test lasts. */
+/** Starts an upstream on a free port, and closes it after the test. */
 export async function startUpstream(t: ExecutionContext, mood?: Mood): Promise<Upstream> {
 	const upstream = new Upstream();
 	if (mood) upstream.mood = mood;
@@ -216,7 +217,7 @@ export async function startUpstream(t: ExecutionContext, mood?: Mood): Promise<U
 	return upstream;
 }
 
-/** A server that speaks whatever it likes to whoever connects. Returns its port. */
+/** Starts a TCP server with this connection handler, and returns its port. */
 export async function startTcp(t: ExecutionContext, onSocket: (socket: Socket) => void): Promise<number> {
 	const sockets = new Set<Socket>();
 	const server = createTcpServer(socket => {

@@ -8,16 +8,16 @@ import {converse, readableLog} from './pipeline.js';
 
 type Json = {readonly [key: string]: unknown};
 
-/** A client and a server with all stages between them that have to do with versions, and nothing around them. */
+/** A client and a server, with only the stages between them that depend on the protocol version. */
 export function versioned(options: Partial<NegotiationOptions> = {}) {
 	const {log, entries} = readableLog();
 	const session = new Negotiation({upstream: 'files', ...options});
-	const waiting = new PendingRequests();
+	const pending = new PendingRequests();
 	const pair = converse(
 		splitBatches({negotiation: session, log}),
 		parse({log, from: 'client'}),
-		matchResponses({log, upstream: 'files', pending: waiting}),
-		...versionStages({negotiation: session, log, transport: 'stdio', pending: waiting}),
+		matchResponses({log, upstream: 'files', pending}),
+		...versionStages({negotiation: session, log, transport: 'stdio', pending}),
 		parse({log, from: 'upstream'}),
 	);
 	return {...pair, session, entries};
@@ -29,7 +29,7 @@ export const clientInfo = {name: 'ExampleClient', version: '1.0.0'};
 export const serverInfo = {name: 'ExampleServer', version: '1.0.0'};
 const META = 'io.modelcontextprotocol/';
 
-/** The `_meta` of a modern request. */
+/** The `_meta` of a stateless request. */
 export const envelope = (capabilities: Json = {}, more: Json = {}): Json => ({
 	[`${META}protocolVersion`]: '2026-07-28',
 	[`${META}clientInfo`]: clientInfo,
@@ -37,12 +37,12 @@ export const envelope = (capabilities: Json = {}, more: Json = {}): Json => ({
 	...more,
 });
 
-/** The last message that a side has heard. */
+/** The last message that a side has received. */
 export const lastOf = ({received}: {readonly received: readonly unknown[]}): Json =>
 	(received.at(-1) ?? {}) as Json;
 
 export type Setting = {
-	/** What the two speak; a client that speaks the modern version shakes no hands. */
+	/** The version of the client. With the stateless version, it does not initialize. */
 	readonly client: string;
 	readonly server: string;
 	readonly clientCapabilities?: Json;
@@ -50,7 +50,7 @@ export type Setting = {
 	readonly isInitialized?: boolean;
 };
 
-/** Does all that is to be done before the two can talk. */
+/** Completes the handshake, or a discovery if the client is stateless. */
 export function shakeHands(pair: Pair, setting: Setting): void {
 	const {client, server, clientCapabilities = {}, isInitialized = true} = setting;
 	if (client === '2026-07-28')
@@ -65,7 +65,7 @@ export function shakeHands(pair: Pair, setting: Setting): void {
 	if (client !== '2026-07-28' && isInitialized) pair.client.send({method: 'notifications/initialized'});
 }
 
-/** The server's part: a modern one knows no handshake. */
+/** Sends the server's responses. A stateless server rejects `initialize` first. */
 export function answerHandshake({upstream}: Pair, server: string, capabilities: Json = {tools: {}}): void {
 	const {id, method} = lastOf(upstream);
 	if (server !== '2026-07-28') {

@@ -46,7 +46,7 @@ const block = (
 		{...optional, ...annotations(version), ...itemMeta(version)},
 	);
 
-/** What a resource holds, as text or as bytes. */
+/** The contents of a resource, as text or bytes. */
 export const resourceContents = (version: McpVersion): Values =>
 	fc.oneof(
 		objectOf({uri, text}, {mimeType, ...itemMeta(version)}),
@@ -77,7 +77,7 @@ export const resourceTemplate = (version: McpVersion): Values =>
 		},
 	);
 
-/** The blocks that need no resource: those of sampling. */
+/** The blocks without resources, which sampling allows. */
 const mediaBlocks = (version: McpVersion): Values[] => [
 	block(version, 'text', {text}),
 	block(version, 'image', {data: base64, mimeType: fc.constantFrom('image/png', 'image/svg+xml')}),
@@ -96,7 +96,7 @@ export const contentBlock = (version: McpVersion): Values =>
 			: []),
 	);
 
-/** What a tool gives besides its content. */
+/** The structured output of a tool. */
 export const structuredContent = (version: McpVersion): ValuesByName =>
 	when(since(version, '2025-06-18'), {
 		structuredContent: since(version, '2026-07-28') ? json.value : json.object,
@@ -111,11 +111,11 @@ const toolResult = (version: McpVersion): Values =>
 		{isError: fc.boolean(), ...structuredContent(version), ...itemMeta(version)},
 	);
 
-/** One block or, where the version has that, a list. */
+/** One block, or a list of blocks in versions that allow it. */
 const oneOrMore = (version: McpVersion, blocks: Values): fc.Arbitrary<unknown> =>
 	since(version, '2025-11-25') ? fc.oneof(blocks, listOf(blocks)) : blocks;
 
-/** What the model says: with calls of tools, where the version has them. */
+/** The content of a model's message, with tool calls in versions that have them. */
 export const modelContent = (version: McpVersion): fc.Arbitrary<unknown> => {
 	const media = mediaBlocks(version);
 	return oneOrMore(
@@ -124,15 +124,19 @@ export const modelContent = (version: McpVersion): fc.Arbitrary<unknown> => {
 	);
 };
 
-/** A message of a conversation. Results of tools stand alone, in a message of the user. */
+/** A sampling message. Tool results are in a separate message of the user. */
 export const samplingMessage = (version: McpVersion): Values => {
 	const own = when(since(version, '2025-11-25'), itemMeta(version));
-	const said = objectOf({role: fc.constant('assistant'), content: modelContent(version)}, own);
-	const asked = objectOf(
+	const assistantMessage = objectOf({role: fc.constant('assistant'), content: modelContent(version)}, own);
+	const userMessage = objectOf(
 		{role: fc.constant('user'), content: oneOrMore(version, fc.oneof(...mediaBlocks(version)))},
 		own,
 	);
-	if (!since(version, '2025-11-25')) return fc.oneof(said, asked);
-	const answered = oneOrMore(version, toolResult(version));
-	return fc.oneof(said, asked, objectOf({role: fc.constant('user'), content: answered}, own));
+	if (!since(version, '2025-11-25')) return fc.oneof(assistantMessage, userMessage);
+	const toolResults = oneOrMore(version, toolResult(version));
+	return fc.oneof(
+		assistantMessage,
+		userMessage,
+		objectOf({role: fc.constant('user'), content: toolResults}, own),
+	);
 };

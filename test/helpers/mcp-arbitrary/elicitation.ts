@@ -18,7 +18,6 @@ import {
 const described: ValuesByName = {title: text, description: text};
 const choices = fc.uniqueArray(text, {minLength: 1, maxLength: 3});
 
-/** Every choice with a title. */
 const titledChoices = choices.map(values =>
 	values.map((value, at) => ({const: value, title: `${at}: ${value}`})),
 );
@@ -48,20 +47,20 @@ const numberField = (more: ValuesByName): Values =>
 
 const booleanField = objectOf({type: fc.constant('boolean')}, {...described, default: fc.boolean()});
 
-/** The kinds of choice that 2025-11-25 has brought. */
+/** The kinds of choice that 2025-11-25 added. */
 const newChoices = (): Values[] => {
-	const several = {...described, minItems: fc.nat({max: 1}), maxItems: fc.integer({min: 1, max: 3})};
+	const multiple = {...described, minItems: fc.nat({max: 1}), maxItems: fc.integer({min: 1, max: 3})};
 	const one = {...described, default: text};
 	return [
 		objectOf({type: fc.constant('string'), enum: choices}, one),
 		objectOf({type: fc.constant('string'), oneOf: titledChoices}, one),
 		objectOf(
 			{type: fc.constant('array'), items: objectOf({type: fc.constant('string'), enum: choices})},
-			{...several, default: listOf(text)},
+			{...multiple, default: listOf(text)},
 		),
 		objectOf(
 			{type: fc.constant('array'), items: objectOf({anyOf: titledChoices})},
-			{...several, default: listOf(text)},
+			{...multiple, default: listOf(text)},
 		),
 	];
 };
@@ -77,7 +76,7 @@ const field = (version: McpVersion): Values => {
 	);
 };
 
-/** What the server asks the user for; no version before 2025-06-18 has it. */
+/** The params of an elicitation, which exists since 2025-06-18. */
 export const elicitParams = (version: McpVersion, common: ValuesByName): Values => {
 	const form = objectOf(
 		{message: text, requestedSchema: objectSchema(field(version), schemaDialect(version))},
@@ -88,7 +87,7 @@ export const elicitParams = (version: McpVersion, common: ValuesByName): Values 
 	return fc.oneof({arbitrary: form, weight: 3}, {arbitrary: url, weight: 1});
 };
 
-/** A page that the user has to visit. */
+/** An elicitation that sends the user to a URL. */
 export const urlElicitation = (version: McpVersion, common: ValuesByName = {}): Values =>
 	objectOf(
 		{
@@ -100,12 +99,12 @@ export const urlElicitation = (version: McpVersion, common: ValuesByName = {}): 
 		common,
 	);
 
-/** What the user has answered. The schemas have no numbers with a fraction here. */
+/** The user's response to an elicitation. The schemas have no fractions here. */
 export const elicitResult = (version: McpVersion, common: ValuesByName): Values => {
 	const scalar = fc.oneof(text, dateTime, fc.integer(), fc.boolean());
-	const answer = since(version, '2025-11-25') ? fc.oneof(scalar, listOf(text)) : scalar;
+	const value = since(version, '2025-11-25') ? fc.oneof(scalar, listOf(text)) : scalar;
 	return fc.oneof(
-		objectOf({action: fc.constant('accept'), content: mapOf(answer)}, common),
+		objectOf({action: fc.constant('accept'), content: mapOf(value)}, common),
 		objectOf({action: fc.constantFrom('decline', 'cancel')}, common),
 	);
 };

@@ -4,7 +4,7 @@ import {urlElicitation} from './elicitation.js';
 import {clientCapabilities} from './features.js';
 import {json, listOf, objectOf, since, text, uri, type Values, type ValuesByName} from './values.js';
 
-/** An error object; `definition` names what the schema says of its code, where it says anything. */
+/** An error object. `definition` is the schema's definition of its code, if there is one. */
 export type Failure = {readonly error: Values; readonly definition?: string};
 
 const failure = (code: number, data: fc.Arbitrary<unknown>): Values =>
@@ -18,7 +18,7 @@ const anyError = objectOf(
 	{data: json.value} satisfies ValuesByName,
 );
 
-/** What the server says when it needs something else of the client first. */
+/** The errors that only servers send. */
 function serverFailures(version: McpVersion, method: string): Failure[] {
 	if (since(version, '2026-07-28'))
 		return [
@@ -42,7 +42,7 @@ function serverFailures(version: McpVersion, method: string): Failure[] {
 	];
 }
 
-/** The ways in which a request with this method may fail. */
+/** The possible errors of a request with this method. */
 export const failuresOf = (version: McpVersion, sender: 'client' | 'server', method: string): Failure[] => [
 	{error: anyError},
 	...(sender === 'server' ? serverFailures(version, method) : []),

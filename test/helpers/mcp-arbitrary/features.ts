@@ -35,7 +35,7 @@ const property: Values = fc.oneof(
 	fc.constant({}),
 );
 
-/** A schema as 2026-07-28 has them: of any root, with parts to refer to. */
+/** A schema that 2026-07-28 allows: with any root type, and with references. */
 const anySchema: Values = fc.oneof(
 	objectOf({type: fc.constantFrom('array', 'string', 'integer')}, {description: text}),
 	fc.constant({type: 'array', items: {$ref: '#/$defs/row'}, $defs: {row: {type: 'object'}}}),
@@ -46,7 +46,7 @@ const anySchema: Values = fc.oneof(
 	}),
 );
 
-/** Until 2026-07-28 every property had to be described by an object; true and false are schemas too. */
+/** Before 2026-07-28, the schema of a property had to be an object. Now, it may be true or false. */
 const newInputSchemas: Values[] = [
 	fc.constant({type: 'object', anyOf: [{required: ['a']}, {$ref: '#/$defs/b'}], $defs: {b: {}}}),
 	fc.constant({type: 'object', properties: {any: true, none: false}}),
@@ -112,12 +112,12 @@ export const implementation = (version: McpVersion): Values =>
 	);
 
 const listChanged: ValuesByName = {listChanged: flag};
-const isModern = (version: McpVersion): boolean => since(version, '2026-07-28');
+const isStateless = (version: McpVersion): boolean => since(version, '2026-07-28');
 
-/** What both sides may declare. */
+/** The capabilities that both sides have. */
 const commonCapabilities = (version: McpVersion): ValuesByName => {
 	const named = mapOf(openObject(version));
-	return {experimental: named, ...when(isModern(version), {extensions: named})};
+	return {experimental: named, ...when(isStateless(version), {extensions: named})};
 };
 
 const taskCapabilities = (version: McpVersion, requests: Values): ValuesByName =>
@@ -136,7 +136,7 @@ export const clientCapabilities = (version: McpVersion): Values => {
 		{},
 		{
 			...commonCapabilities(version),
-			roots: objectOf({}, when(!isModern(version), listChanged)),
+			roots: objectOf({}, when(!isStateless(version), listChanged)),
 			sampling: objectOf({}, when(hasParts, {context: open, tools: open})),
 			...when(since(version, '2025-06-18'), {
 				elicitation: objectOf({}, when(hasParts, {form: open, url: open})),
@@ -170,11 +170,11 @@ const taskMembers: ValuesByName = {
 	ttl: fc.option(fc.nat()),
 };
 
-/** A task of 2025-11-25, with what the message around it has. */
+/** A task of 2025-11-25, with the common members of its message. */
 export const task = (common: ValuesByName = {}): Values =>
 	objectOf(taskMembers, {statusMessage: text, pollInterval: fc.nat(), ...common});
 
-/** What to hear of, in 2026-07-28. */
+/** The notifications to subscribe to, in 2026-07-28. */
 export const subscriptionFilter = (uri: fc.Arbitrary<string>): Values =>
 	objectOf(
 		{},

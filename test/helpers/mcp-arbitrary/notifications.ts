@@ -17,7 +17,7 @@ import {
 	when,
 } from './values.js';
 
-/** `_meta` of a notification; one that a subscription has brought says which, since 2026-07-28. */
+/** The `_meta` of a notification. Since 2026-07-28, it may contain the id of a subscription. */
 const notificationMeta = (version: McpVersion): ValuesByName => ({
 	_meta: meta(
 		version,
@@ -29,7 +29,7 @@ const notificationMeta = (version: McpVersion): ValuesByName => ({
 const bare = (version: McpVersion): fc.Arbitrary<Members | undefined> =>
 	fc.option(objectOf({}, notificationMeta(version)), {nil: undefined});
 
-/** Only one version lets a peer cancel without saying what. */
+/** Only 2025-11-25 allows a cancellation without a request id. */
 const cancelled = (version: McpVersion): ParamsByMethod => {
 	const optional = {reason: text, ...notificationMeta(version)};
 	const params =
@@ -39,8 +39,8 @@ const cancelled = (version: McpVersion): ParamsByMethod => {
 	return {'notifications/cancelled': params};
 };
 
-/** What a side says of a request of the other that is under way. */
-const underWay = (version: McpVersion): ParamsByMethod => {
+/** Notifications about a pending request of the other side. */
+const requestUpdates = (version: McpVersion): ParamsByMethod => {
 	const own = notificationMeta(version);
 	return {
 		'notifications/progress': objectOf(
@@ -55,7 +55,7 @@ export function clientNotifications(version: McpVersion): ParamsByMethod {
 	if (since(version, '2026-07-28')) return cancelled(version);
 	return {
 		...cancelled(version),
-		...underWay(version),
+		...requestUpdates(version),
 		'notifications/initialized': bare(version),
 		'notifications/roots/list_changed': bare(version),
 	};
@@ -65,7 +65,7 @@ export function serverNotifications(version: McpVersion): ParamsByMethod {
 	const own = notificationMeta(version);
 	return {
 		...cancelled(version),
-		...underWay(version),
+		...requestUpdates(version),
 		'notifications/message': objectOf({level: logLevel, data: json.value}, {logger: text, ...own}),
 		'notifications/resources/updated': objectOf({uri}, own),
 		'notifications/resources/list_changed': bare(version),

@@ -29,7 +29,7 @@ import {
 	when,
 } from './values.js';
 
-/** The parameters of each method; undefined where a message goes without. */
+/** The params of each method. They are undefined where a message may omit them. */
 export type ParamsByMethod = {readonly [method: string]: fc.Arbitrary<Members | undefined>};
 
 export const logLevel = fc.constantFrom(
@@ -43,7 +43,7 @@ export const logLevel = fc.constantFrom(
 	'emergency',
 );
 
-/** What the client says of itself with every request since 2026-07-28. */
+/** The description of the client in every request since 2026-07-28. */
 const envelope = (version: McpVersion): Values =>
 	meta(
 		version,
@@ -58,23 +58,23 @@ const envelope = (version: McpVersion): Values =>
 		},
 	);
 
-/** Parameters of a request, with the `_meta` that the version wants or takes. */
+/** The params of a request, with the `_meta` of the version. */
 const paramsOf = (version: McpVersion, required: ValuesByName, optional: ValuesByName = {}): Values =>
 	since(version, '2026-07-28')
 		? objectOf({...required, _meta: envelope(version)}, optional)
 		: objectOf(required, {...optional, _meta: meta(version, {}, {progressToken})});
 
-/** Parameters that may be left out, while no envelope has to be in them. */
+/** Params that may be omitted, unless they have to contain an envelope. */
 const freeParams = (version: McpVersion, optional: ValuesByName = {}): fc.Arbitrary<Members | undefined> => {
 	const params = paramsOf(version, {}, optional);
 	return since(version, '2026-07-28') ? params : fc.option(params, {nil: undefined});
 };
 
-/** A wish to have the request done as a task. */
+/** The member that requests execution as a task. */
 const asTask = (version: McpVersion): ValuesByName =>
 	when(version === '2025-11-25', {task: objectOf({}, {ttl: fc.nat()})});
 
-/** What the client adds when it repeats a request whose result was input_required. */
+/** The members of a retry after an input_required result. */
 const retry = (version: McpVersion): ValuesByName =>
 	when(since(version, '2026-07-28'), {
 		requestState: text,
@@ -96,8 +96,8 @@ const completionParams = (version: McpVersion): Values =>
 		when(since(version, '2025-06-18'), {context: objectOf({}, {arguments: mapOf(text)})}),
 	);
 
-/** What the client may ask for in every version. */
-const lastingRequests = (version: McpVersion): ParamsByMethod => {
+/** The client requests that all versions have. */
+const commonRequests = (version: McpVersion): ParamsByMethod => {
 	const page = freeParams(version, {cursor});
 	return {
 		'tools/list': page,
@@ -111,7 +111,7 @@ const lastingRequests = (version: McpVersion): ParamsByMethod => {
 	};
 };
 
-/** What both sides may ask each other for about tasks. */
+/** The requests of both sides about tasks. */
 const taskRequests = (version: McpVersion): ParamsByMethod => {
 	if (version !== '2025-11-25') return {};
 	const one = paramsOf(version, {taskId});
@@ -126,12 +126,12 @@ const taskRequests = (version: McpVersion): ParamsByMethod => {
 export function clientRequests(version: McpVersion): ParamsByMethod {
 	if (since(version, '2026-07-28'))
 		return {
-			...lastingRequests(version),
+			...commonRequests(version),
 			'server/discover': paramsOf(version, {}),
 			'subscriptions/listen': paramsOf(version, {notifications: subscriptionFilter(uri)}),
 		};
 	return {
-		...lastingRequests(version),
+		...commonRequests(version),
 		...taskRequests(version),
 		initialize: paramsOf(version, {
 			protocolVersion: fc.constant(version),
@@ -171,8 +171,8 @@ const samplingParams = (version: McpVersion, common: ValuesByName): Values =>
 		},
 	);
 
-/** What a server asks the client for: in requests of its own, and in an input_required result since 2026-07-28. */
-const questions = (version: McpVersion, common: ValuesByName): {[method: string]: Values} => ({
+/** The params of server requests, which are in an input_required result since 2026-07-28. */
+const inputParams = (version: McpVersion, common: ValuesByName): {[method: string]: Values} => ({
 	'sampling/createMessage': samplingParams(version, common),
 	...(since(version, '2025-06-18') ? {'elicitation/create': elicitParams(version, common)} : {}),
 });
@@ -181,18 +181,18 @@ export function serverRequests(version: McpVersion): ParamsByMethod {
 	if (since(version, '2026-07-28')) return {};
 	const common = {_meta: meta(version, {}, {progressToken}), ...asTask(version)};
 	return {
-		...questions(version, common),
+		...inputParams(version, common),
 		...taskRequests(version),
 		ping: freeParams(version),
 		'roots/list': freeParams(version),
 	};
 }
 
-/** What the server has to know before it can answer, since 2026-07-28. */
+/** The input requests in a result, since 2026-07-28. */
 export function inputRequests(version: McpVersion, minKeys = 0): Values {
-	const asked = Object.entries(questions(version, {})).map(([method, params]) =>
+	const requests = Object.entries(inputParams(version, {})).map(([method, params]) =>
 		objectOf({method: fc.constant(method), params}),
 	);
 	const roots = objectOf({method: fc.constant('roots/list')}, {params: objectOf({}, itemMeta(version))});
-	return mapOf(fc.oneof(...asked, roots), minKeys);
+	return mapOf(fc.oneof(...requests, roots), minKeys);
 }

@@ -27,7 +27,7 @@ import {
 
 export type ResultsByMethod = {readonly [method: string]: Values};
 
-/** What the model of the client has said. */
+/** The result of a sampling request. */
 export const modelResult = (version: McpVersion, common: ValuesByName): Values =>
 	objectOf(
 		{role: fc.constant('assistant'), model: text, content: modelContent(version)},
@@ -39,17 +39,20 @@ export const rootsResult = (version: McpVersion, common: ValuesByName): Values =
 
 const legacyMeta = (version: McpVersion): ValuesByName => ({_meta: meta(version)});
 
-/** A result with what every result of the version has. */
+/** A result with the members that every result of the version has. */
 export const resultOf = (version: McpVersion, required: ValuesByName, optional: ValuesByName = {}): Values =>
 	since(version, '2026-07-28')
-		? objectOf({resultType: fc.constant('complete'), ...required}, {...optional, _meta: modernMeta(version)})
+		? objectOf(
+				{resultType: fc.constant('complete'), ...required},
+				{...optional, _meta: statelessMeta(version)},
+			)
 		: objectOf(required, {...optional, ...legacyMeta(version)});
 
-export const modernMeta = (version: McpVersion, required: ValuesByName = {}): Values =>
+export const statelessMeta = (version: McpVersion, required: ValuesByName = {}): Values =>
 	meta(version, required, {'io.modelcontextprotocol/serverInfo': implementation(version)});
 
-/** A result that may be kept for a while, since 2026-07-28. */
-const lastingResult = (version: McpVersion, required: ValuesByName, optional: ValuesByName = {}): Values =>
+/** A result that may be cached, since 2026-07-28. */
+const cacheableResult = (version: McpVersion, required: ValuesByName, optional: ValuesByName = {}): Values =>
 	resultOf(
 		version,
 		{
@@ -62,7 +65,7 @@ const lastingResult = (version: McpVersion, required: ValuesByName, optional: Va
 const completion = objectOf({values: listOf(text)}, {total: fc.nat(), hasMore: fc.boolean()});
 
 const pageOf = (version: McpVersion, key: string, items: Values): Values =>
-	lastingResult(version, {[key]: listOf(items)}, {nextCursor: cursor});
+	cacheableResult(version, {[key]: listOf(items)}, {nextCursor: cursor});
 
 const toolResult = (version: McpVersion): Values =>
 	resultOf(
@@ -71,18 +74,18 @@ const toolResult = (version: McpVersion): Values =>
 		{isError: fc.boolean(), ...structuredContent(version)},
 	);
 
-const lastingResults = (version: McpVersion): ResultsByMethod => ({
+const commonResults = (version: McpVersion): ResultsByMethod => ({
 	'tools/list': pageOf(version, 'tools', tool(version)),
 	'tools/call': toolResult(version),
 	'resources/list': pageOf(version, 'resources', resource(version)),
 	'resources/templates/list': pageOf(version, 'resourceTemplates', resourceTemplate(version)),
-	'resources/read': lastingResult(version, {contents: listOf(resourceContents(version))}),
+	'resources/read': cacheableResult(version, {contents: listOf(resourceContents(version))}),
 	'prompts/list': pageOf(version, 'prompts', prompt(version)),
 	'prompts/get': resultOf(version, {messages: listOf(promptMessage(version))}, {description: text}),
 	'completion/complete': resultOf(version, {completion}),
 });
 
-/** Answers about tasks; a finished one gives what the request itself would have given. */
+/** The results of requests about tasks. A finished task returns the result of its original request. */
 const taskResults = (version: McpVersion, finished: Values): ResultsByMethod => {
 	if (version !== '2025-11-25') return {};
 	const own = legacyMeta(version);
@@ -98,8 +101,8 @@ export function serverResults(version: McpVersion): ResultsByMethod {
 	const capabilities = serverCapabilities(version);
 	if (since(version, '2026-07-28'))
 		return {
-			...lastingResults(version),
-			'server/discover': lastingResult(
+			...commonResults(version),
+			'server/discover': cacheableResult(
 				version,
 				{capabilities, supportedVersions: fc.constantFrom([version], ['2025-11-25', version])},
 				{instructions: text},
@@ -108,7 +111,7 @@ export function serverResults(version: McpVersion): ResultsByMethod {
 		};
 	const empty = resultOf(version, {});
 	return {
-		...lastingResults(version),
+		...commonResults(version),
 		...taskResults(version, toolResult(version)),
 		initialize: resultOf(
 			version,
@@ -122,7 +125,7 @@ export function serverResults(version: McpVersion): ResultsByMethod {
 	};
 }
 
-/** No client answers anything since 2026-07-28. */
+/** The results that a client sends. Since 2026-07-28, it sends none. */
 export function clientResults(version: McpVersion): ResultsByMethod {
 	if (since(version, '2026-07-28')) return {};
 	const own = legacyMeta(version);
@@ -137,5 +140,5 @@ export function clientResults(version: McpVersion): ResultsByMethod {
 	};
 }
 
-/** The first answer to a request that is done as a task. */
+/** The first response to a request that is executed as a task. */
 export const taskCreated = (version: McpVersion): Values => objectOf({task: task()}, legacyMeta(version));

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import type {McpVersion} from '../mcp-version.js';
 
-/** A JSON object, whatever is in it. */
+/** Any JSON object. */
 export type Members = {[name: string]: unknown};
 export type Values = fc.Arbitrary<Members>;
 export type ValuesByName = {readonly [name: string]: fc.Arbitrary<unknown>};
 
-/** Whether a version has what came with that one. */
+/** Whether a version has the features of another one. */
 export const since = (version: McpVersion, first: McpVersion): boolean => version >= first;
 
-/** These members where the version has them, none where it has not. */
-export const when = (isThere: boolean, members: ValuesByName): ValuesByName => (isThere ? members : {});
+/** Returns the members if the condition is true, otherwise none. */
+export const when = (condition: boolean, members: ValuesByName): ValuesByName => (condition ? members : {});
 
-/** An object that has all the first members, and any of the second. */
+/** An object with all required members and any of the optional ones. */
 export const objectOf = (required: ValuesByName, optional: ValuesByName = {}): Values =>
 	fc.record(
 		{...required, ...optional},
@@ -22,7 +22,7 @@ export const objectOf = (required: ValuesByName, optional: ValuesByName = {}): V
 export const listOf = <T>(items: fc.Arbitrary<T>, maxLength = 3): fc.Arbitrary<T[]> =>
 	fc.array(items, {maxLength});
 
-/** Text that looks like what somebody might search the bytes of a message for, and text that is hard to copy. */
+/** Text that resembles the bytes of a message, and text that is hard to copy. */
 const trickyTexts = [
 	'{"type":"video"}',
 	'"resource_link"',
@@ -63,7 +63,7 @@ export const name = fc.oneof(
 	fc.string({unit: 'grapheme-ascii', minLength: 1, maxLength: 10}).filter(key => key !== '__proto__'),
 );
 
-/** Never null: no version has such an id. */
+/** The ids exclude null, which no version allows. */
 export const id = fc.oneof(
 	fc.nat({max: 100}),
 	fc.maxSafeInteger(),
@@ -102,7 +102,7 @@ export const uriTemplate = fc.oneof(
 	fc.constantFrom('file:///{path}', 'test://{+path}{?q,limit}', 'db://{schema}/{table*}'),
 );
 
-/** A page that a browser may be sent to. */
+/** A URL that a browser may open. */
 export const webUri = fc.constantFrom(
 	'https://example.com/connect?state=%7B%7D',
 	'http://localhost:8080/a#%22type%22:%22audio%22',
@@ -119,12 +119,12 @@ export const mimeType = fc.constantFrom(
 
 const instant = fc.date({min: new Date(0), max: new Date('2100-01-01T00:00:00Z'), noInvalidDate: true});
 
-/** A full date and time, in each way of writing one that every reader takes. */
+/** A date with time, in all notations that every receiver accepts. */
 export const dateTime = fc
 	.tuple(instant, fc.constantFrom('.000Z', 'Z', '.123456Z', '+02:00', '.5-11:30'))
 	.map(([when, end]) => `${when.toISOString().slice(0, 19)}${end}`);
 
-/** Objects with any names, whose members are of one kind. */
+/** An object with any names, whose values are of one kind. */
 export const mapOf = (values: fc.Arbitrary<unknown>, minKeys = 0): Values =>
 	fc.dictionary(name, values, {minKeys, maxKeys: 3, noNullPrototype: true});
 
@@ -136,13 +136,13 @@ const nested = (leaf: fc.Arbitrary<unknown>): {value: fc.Arbitrary<unknown>; obj
 	return {value, object};
 };
 
-/** Any JSON. */
+/** Any JSON value. */
 export const json = nested(fc.oneof(text, number, fc.integer(), fc.boolean(), fc.constant(null)));
 
-/** JSON as the schema of 2026-07-28 has it: its generator has left out null and numbers with a fraction. */
+/** JSON as the generator of the 2026-07-28 schema defines it: without null and fractions. */
 export const plainJson = nested(fc.oneof(text, fc.integer(), fc.boolean()));
 
-/** An object of no defined content, as the version has it. */
+/** An object without defined members, as the version allows it. */
 export const openObject = (version: McpVersion): Values =>
 	since(version, '2026-07-28') ? plainJson.object : json.object;
 
@@ -159,11 +159,11 @@ export const taskId = fc.oneof(fc.uuid(), text);
 const relatedTask = (version: McpVersion): ValuesByName =>
 	when(version === '2025-11-25', {'io.modelcontextprotocol/related-task': objectOf({taskId})});
 
-/** A `_meta` with keys of others, and with those required by the caller. */
+/** A `_meta` with foreign keys, and with those that the caller requires. */
 export const meta = (version: McpVersion, required: ValuesByName = {}, optional: ValuesByName = {}): Values =>
 	objectOf(required, {...foreignMeta, ...relatedTask(version), ...optional});
 
-/** `_meta` in what is not a message of its own. */
+/** The `_meta` of an object within a message. */
 export const itemMeta = (version: McpVersion): ValuesByName =>
 	when(since(version, '2025-06-18'), {_meta: objectOf({}, foreignMeta)});
 

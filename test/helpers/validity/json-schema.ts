@@ -8,7 +8,7 @@ import type {McpVersion, Sender} from '../mcp-version.js';
 import {DefinedRules, type Kind} from './defined-rules.js';
 import {isObject, type Message, mayNeedInput, type SentRequest} from './rules.js';
 
-/** The folder of the official JSON schemas, which are not part of this repository: `2025-11-25.json` and so on. */
+/** The folder of the official JSON schemas, such as `2025-11-25.json`. This repository does not contain them. */
 const folder = process.env.MCP_SCHEMA_DIR ?? '';
 
 /** Whether tests against the JSON schemas are registered. */
@@ -64,7 +64,7 @@ class SchemaRules extends DefinedRules {
 	}
 
 	protected override resultOf(name: string, method: string, result: unknown): string {
-		// The schema accepts either for either, as an input_required result needs nothing but its resultType.
+		// The schema accepts both definitions, because an input_required result needs only its resultType.
 		const needsInput = isObject(result) && result.resultType === 'input_required' && mayNeedInput.has(method);
 		if (needsInput && this.has('InputRequiredResult')) return 'InputRequiredResult';
 		return super.resultOf(name, method, result);

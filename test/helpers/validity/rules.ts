@@ -19,7 +19,7 @@ export interface Rules {
 export const isObject = (value: unknown): value is Message =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The methods whose result may ask for input. */
+/** The methods whose result may require input. */
 export const mayNeedInput: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 function validateMessage(rules: Rules, message: unknown, requests?: SentRequest | RequestsById): string[] {

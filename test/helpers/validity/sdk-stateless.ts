@@ -10,7 +10,7 @@ import {isObject, type Message, mayNeedInput, type Rules, type SentRequest} from
 
 const VERSION = '2026-07-28';
 
-/** A real client of the SDK that has negotiated the version: its codec validates all that it sends and receives. */
+/** An SDK client after negotiation. Its codec validates all messages that it sends and receives. */
 class StatelessClient extends Client {
 	get codec(): ReturnType<Client['_wireCodec']> {
 		return this._wireCodec();
@@ -77,7 +77,7 @@ export class SdkStatelessRules implements Rules {
 		if (decoded.kind === 'invalid') return [decoded.error.message];
 		if (decoded.kind === 'complete')
 			return violation(method, this.#codec.validateResult(method, message.result));
-		if (!mayNeedInput.has(method)) return [`a result of ${method} cannot ask for input`];
+		if (!mayNeedInput.has(method)) return [`a result of ${method} cannot require input`];
 		return Object.values(decoded.inputRequests).flatMap(request => this.#ofInputRequest(request));
 	}
 
