@@ -1,7 +1,8 @@
-import {Observable, type OperatorFunction, Subscriber} from 'rxjs';
+import {Observable, type OperatorFunction} from 'rxjs';
 import {Envelope, type MessageOrigin} from '../core/envelope.js';
+import {subscribeDirectly} from '../core/fast/subscriber.js';
 import {detectFraming, type Framing} from '../wire/framing.js';
-import {lineSplitter, type MessageSplitter, type SplitterSink} from '../wire/line-splitter.js';
+import {lineSplitter, type SplitterSink} from '../wire/line-splitter.js';
 import {describeOversized} from '../wire/oversized.js';
 
 /** The default limit on the size of a message, in bytes. */
@@ -29,32 +30,16 @@ export function frame(
 			const splitter = onFraming
 				? detectFraming(maxBytes, handlers, onFraming)
 				: lineSplitter(maxBytes, handlers);
-			return source.subscribe(new FrameSubscriber(subscriber, splitter));
+			return subscribeDirectly(source, {
+				next: chunk => splitter.push(chunk),
+				error(error) {
+					splitter.end();
+					subscriber.error(error);
+				},
+				complete() {
+					splitter.end();
+					subscriber.complete();
+				},
+			});
 		});
-}
-
-/** Splits chunks. A Subscriber subclass, because an observer would cost more calls per chunk. */
-class FrameSubscriber extends Subscriber<Buffer> {
-	readonly #next: Subscriber<Envelope>;
-	readonly #splitter: MessageSplitter;
-
-	constructor(next: Subscriber<Envelope>, splitter: MessageSplitter) {
-		super(next);
-		this.#next = next;
-		this.#splitter = splitter;
-	}
-
-	override next(chunk: Buffer): void {
-		if (!this.isStopped) this.#splitter.push(chunk);
-	}
-
-	protected override _error(error: unknown): void {
-		this.#splitter.end();
-		this.#next.error(error);
-	}
-
-	protected override _complete(): void {
-		this.#splitter.end();
-		this.#next.complete();
-	}
 }

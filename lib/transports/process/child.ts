@@ -2,9 +2,10 @@ import type {Socket} from 'node:net';
 import {performance} from 'node:perf_hooks';
 import type {Readable, Writable} from 'node:stream';
 import spawn from 'cross-spawn';
-import {Observable, Subscriber} from 'rxjs';
+import {Observable, type Subscriber} from 'rxjs';
 import type {Envelope, MessageOrigin} from '../../core/envelope.js';
 import {reuseReadBuffer} from '../../core/fast/reused-read-buffer.js';
+import {subscribeDirectly} from '../../core/fast/subscriber.js';
 import {redactText} from '../../core/redact.js';
 import type {Endpoint} from '../../core/stage.js';
 import {Valve} from '../../core/valve.js';
@@ -180,32 +181,14 @@ function createWithheldHint({env = {}, inherits, passHint}: ChildOptions): (stde
 /** Forwards all messages, but not the end of the stream. Resolves at the end. */
 const forwardMessages = (messages: Observable<Envelope>, subscriber: Subscriber<Envelope>): Promise<void> =>
 	new Promise(resolve => {
-		subscriber.add(messages.subscribe(new WithoutEnd(subscriber, resolve)));
+		subscriber.add(
+			subscribeDirectly(messages, {
+				next: envelope => subscriber.next(envelope),
+				error: () => resolve(),
+				complete: resolve,
+			}),
+		);
 	});
-
-/** A Subscriber and not an observer, which would cost three more calls per message. */
-class WithoutEnd extends Subscriber<Envelope> {
-	readonly #next: Subscriber<Envelope>;
-	readonly #onEnd: () => void;
-
-	constructor(next: Subscriber<Envelope>, onEnd: () => void) {
-		super();
-		this.#next = next;
-		this.#onEnd = onEnd;
-	}
-
-	override next(envelope: Envelope): void {
-		this.#next.next(envelope);
-	}
-
-	protected override _error(): void {
-		this.#onEnd();
-	}
-
-	protected override _complete(): void {
-		this.#onEnd();
-	}
-}
 
 const endWith = (subscriber: Subscriber<Envelope>, error?: unknown): void =>
 	error === undefined ? subscriber.complete() : subscriber.error(error);
