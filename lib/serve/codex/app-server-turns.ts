@@ -21,7 +21,7 @@ const unknownThreadPattern = /^(?:no rollout found|invalid session id|thread not
 
 type AppServerTurnsOptions = {
 	readonly rpc: AppServerClient;
-	/** The folder that relative folders are resolved against. */
+	/** The base of relative folders. */
 	readonly cwd: string;
 	/** Called when a turn on this thread has ended, to cancel its pending approvals. */
 	readonly onTurnEnded: (threadId: string) => void;

@@ -180,8 +180,8 @@ class AppServer implements StageSteps {
 	}
 
 	/**
-	 * Blocks all turns after a configuration error: Codex would continue with its defaults, such as a model of
-	 * a different cost.
+	 * Blocks all turns after a configuration error. Codex would continue with its defaults, possibly with a
+	 * different model at a different price.
 	 */
 	#handleConfigWarning({summary, details, path}: JsonObject): void {
 		if (typeof path !== 'string' && !/^invalid configuration/i.test(String(summary))) return;

@@ -18,7 +18,7 @@ import type {TurnNotifier} from './turn-notifier.js';
 export type TurnBackend = {
 	/** Sends the request for the turn of a call to Codex. */
 	startTurn(call: TurnCall): void;
-	/** Requests Codex to stop a running turn. */
+	/** Sends a request to stop a running turn. */
 	interruptTurn(call: TurnCall): void;
 	/**
 	 * Sends a request that Codex responds to immediately. The response proves that Codex has read all earlier

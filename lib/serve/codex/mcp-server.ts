@@ -41,9 +41,9 @@ class McpServer implements StageSteps, TurnBackend {
 	readonly #notifier: TurnNotifier;
 	readonly #approvals: Approvals;
 	readonly #turns: CodexTurns;
-	/** Forwarded requests, by their ids towards Codex. */
+	/** Forwarded requests, by the id that Codex receives. */
 	readonly #forwarded = new BoundedMap<string, Envelope>(MAX_PENDING_IDS);
-	/** Calls that were sent to Codex, by their ids towards Codex. */
+	/** Calls that were sent to Codex, by the id that Codex receives. */
 	readonly #calls = new BoundedMap<string, TurnCall>(MAX_PENDING_IDS);
 	readonly #ids = new WeakMap<TurnCall, string>();
 	/** Callbacks of pending pings, by id. */

@@ -29,7 +29,7 @@ export async function resolveProgram(
 
 async function findCommand(command: string, cwd: string, path: string): Promise<string | undefined> {
 	const isPath = command.includes('/') || command.includes('\\');
-	// On Windows, the process API resolves the file extension.
+	// On Windows, the code that starts the process resolves the file extension.
 	if (process.platform === 'win32' && !isPath) return command;
 	const candidates = isPath
 		? [resolve(cwd, command)]

@@ -11,7 +11,7 @@ type ServeConfigValue = {
 	readonly from: string;
 };
 
-/** Limit on the column of the origins. */
+/** Limit on the column in which the origins start. */
 const MAX_WIDTH = 60;
 
 /** Lists all effective values in display order. Unset values are null. */

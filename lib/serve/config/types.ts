@@ -55,9 +55,9 @@ export type ServeConfig = RolePreset & {
 	readonly extraInstructionsFile: string | undefined;
 	/** The interface of Codex to use. */
 	readonly transport: 'auto' | 'mcp' | 'app-server';
-	/** The use of the text of an agent file. */
+	/** How the text of an agent file is used. */
 	readonly agentFileAs: 'prompt' | 'base-instructions';
-	/** Whether a reply includes a changed branch or folder. */
+	/** Whether the prompt of a reply mentions a changed branch or folder. */
 	readonly contextOnReply: boolean;
 	/** Limit on turns that are queued for a busy session. */
 	readonly maxQueuedTurns: number;
@@ -76,7 +76,7 @@ export type ServeFlags = {
 	readonly identity?: string | undefined;
 	readonly role?: string | undefined;
 	readonly model?: string | undefined;
-	/** Use `fast_model` as the model. */
+	/** Whether to use `fast_model` as the model. */
 	readonly isFast?: boolean | undefined;
 	readonly sandbox?: string | undefined;
 	readonly approvalPolicy?: string | undefined;

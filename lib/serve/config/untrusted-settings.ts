@@ -152,7 +152,7 @@ function autoMailRejection(identity: string, {settingOf, layers}: TrustedBaselin
 	return now === true ? undefined : allowOff(true, now);
 }
 
-/** Prevents that mail to a member, or to an alias of the user, goes to another recipient. */
+/** Prevents mail to a member, or to an alias of the user, from reaching another recipient. */
 function aliasRejection(
 	name: string,
 	value: unknown,

@@ -8,7 +8,7 @@ export type MailCounters = {
 	redelivered: number;
 	/** Messages that failed too often and are no longer retried. */
 	parked: number;
-	/** Messages without use for a model, which were only marked as read. */
+	/** Messages that are irrelevant to a model and were only marked as read. */
 	notices: number;
 };
 

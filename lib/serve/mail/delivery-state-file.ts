@@ -69,8 +69,8 @@ function parseAttempts(value: unknown): DeliveryAttempts {
 }
 
 /**
- * Marks messages as unread whose turn was running when the previous process ended, because their delivery is
- * uncertain.
+ * Marks the messages of interrupted turns as unread: a previous process ended before it could confirm their
+ * delivery.
  */
 export async function requeueInProgress(
 	file: DeliveryStateFile,

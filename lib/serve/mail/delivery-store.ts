@@ -28,7 +28,10 @@ export class DeliveryStore {
 		this.#options = options;
 	}
 
-	/** Returns the attempts of an earlier process on the first call, and undefined afterwards. */
+	/**
+	 * Requeues interrupted deliveries and returns the saved attempts. Returns undefined if that is already
+	 * done.
+	 */
 	async recover(): Promise<AttemptsById | undefined> {
 		if (this.#isRecovered) return;
 		const {stateFile, inbox} = this.#options;

@@ -32,7 +32,7 @@ export type DeliveryRules = {
 
 /** The next action for the mail of an idle session. */
 type DeliveryDecision = {
-	/** Messages without use for a model. They are only marked as read. */
+	/** Messages that are irrelevant to a model. They are only marked as read. */
 	readonly notices: readonly MailMessage[];
 	readonly next:
 		| {readonly type: 'turn'; readonly messages: readonly MailMessage[]}

@@ -45,25 +45,25 @@ export class MessageParser {
 	#idOf(record: JsonObject, from: string, time: string, text: string): string {
 		const existingId = writtenId(record);
 		const digest = fingerprint(from, time, text);
-		const wanted = existingId ?? `sha-${digest.slice(0, 20)}`;
-		const assigned = existingId === undefined ? undefined : this.#assignedIds.get(`${wanted}\0${digest}`);
-		return assigned ?? this.#uniqueId(wanted, digest, existingId !== undefined);
+		const baseId = existingId ?? `sha-${digest.slice(0, 20)}`;
+		const assigned = existingId === undefined ? undefined : this.#assignedIds.get(`${baseId}\0${digest}`);
+		return assigned ?? this.#uniqueId(baseId, digest, existingId !== undefined);
 	}
 
 	/**
 	 * Returns the first id that is unused or, if `isShared`, belongs to the same message. Tries each suffix at
 	 * most once.
 	 */
-	#uniqueId(wanted: string, digest: string, isShared: boolean): string {
-		for (let count = this.#nextSuffixes.get(wanted) ?? 1; ; count++) {
-			const id = count === 1 ? wanted : `${wanted}~${count}`;
+	#uniqueId(baseId: string, digest: string, isShared: boolean): string {
+		for (let count = this.#nextSuffixes.get(baseId) ?? 1; ; count++) {
+			const id = count === 1 ? baseId : `${baseId}~${count}`;
 			const usedBy = this.#fingerprints.get(id);
 			if (usedBy === undefined || (isShared && usedBy === digest)) {
 				this.#fingerprints.set(id, digest);
-				if (count > 1) this.#nextSuffixes.set(wanted, count);
+				if (count > 1) this.#nextSuffixes.set(baseId, count);
 				return id;
 			}
-			const key = `${wanted}\0${usedBy}`;
+			const key = `${baseId}\0${usedBy}`;
 			if (!this.#assignedIds.has(key)) this.#assignedIds.set(key, id);
 		}
 	}

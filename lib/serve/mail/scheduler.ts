@@ -56,9 +56,7 @@ export class MailScheduler {
 		this.#notifyClient = notify;
 	}
 
-	/**
-	 * Starts polling. Marks messages as unread whose delivery was in progress when an earlier process ended.
-	 */
+	/** Starts polling, and requeues deliveries that an earlier process left in progress. */
 	async start(): Promise<void> {
 		this.#schedulePoll();
 		const {sessions, mail, log} = this.#options;

@@ -55,7 +55,7 @@ async function checkWithoutToken(options: TokenCallerOptions, args: JsonObject):
 		await checkIdentityUnused(identity, each, options);
 }
 
-/** The live session that a token proves: by its identity lock, or by its entry on the roster where nothing else is on disk. */
+/** The live session that a token proves: by its identity lock, or by its roster entry if there is no lock. */
 async function findSessionByToken(
 	token: string,
 	{base, claude, team}: TokenCallerOptions,

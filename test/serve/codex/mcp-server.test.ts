@@ -23,7 +23,7 @@ function startStage(cancelGraceMs = 2000, acknowledgeMs = 5000) {
 			id,
 			result: {content: [{type: 'text', text: content}], structuredContent: {threadId: 'T', content}},
 		});
-	/** Starts turn U of call 1 on thread T. Returns the id of the call towards Codex. */
+	/** Starts turn U of call 1 on thread T. Returns the id of the call that Codex receives. */
 	const beginTurn = (): unknown => {
 		const codexId = call(1, 'codex', {prompt: 'p'});
 		sendEvent(codexId, {type: 'session_configured', thread_id: 'T', rollout_path: '/r'});

@@ -64,7 +64,7 @@ test('truncates a text at a number of code points, and reports the truncation [F
 });
 
 for (const [name, text] of injections)
-	test(`contains an injection in its message: ${name} [H10] [FR-8.4]`, t => {
+	test(`keeps an injection inside its message: ${name} [H10] [FR-8.4]`, t => {
 		for (const hostile of [
 			{text},
 			{from: text},
