@@ -32,9 +32,7 @@ type AppServerOptions = CodexStageOptions & {
 /** Presents `codex app-server` as an MCP server with the tools of `codex mcp-server`. */
 export const appServer = (options: AppServerOptions): Stage => stage(out => new AppServer(options, out));
 
-/** Limit on stored file changes. The oldest is evicted. */
 const MAX_CHANGES = 1000;
-/** Limit on stored subagents. The oldest is evicted. */
 const MAX_AGENTS = 10_000;
 
 class AppServer implements StageSteps {

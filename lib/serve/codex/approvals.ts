@@ -26,7 +26,6 @@ export type ApprovalRequest = {
 	readonly rootThreadId?: string | undefined;
 	readonly message: string;
 	readonly schema: JsonObject;
-	/** Converts the reply to the result that Codex expects. */
 	readonly toResult: (reply: ApprovalReply) => JsonObject;
 };
 
@@ -60,7 +59,7 @@ export class Approvals {
 	readonly #notifier: TurnNotifier;
 	readonly #log: Log;
 	readonly #timeoutMs: number;
-	/** The pending approvals, by the keys of the requests to the client. */
+	/** By the keys of the requests to the client. */
 	readonly #pending = new Map<string, PendingApproval>();
 	readonly #prefix = `codex-${randomBytes(4).toString('hex')}`;
 	#lastId = 0;
@@ -160,7 +159,6 @@ export class Approvals {
 		for (const approval of matching) this.#reply(approval, {action: 'cancel', content: {}});
 	}
 
-	/** Clears all timers. */
 	stop(): void {
 		for (const {timer} of this.#pending.values()) clearTimeout(timer);
 	}
@@ -170,7 +168,6 @@ export class Approvals {
 		clearTimeout(timer);
 	}
 
-	/** Declines an approval whose time limit has passed. */
 	#expire(key: string): void {
 		const approval = this.#pending.get(key);
 		if (!approval) return;
@@ -208,7 +205,6 @@ export const commandApprovalMessage = (command: unknown, cwd: unknown, reason: u
 export const reasonSuffix = (reason: unknown): string =>
 	stringOrUndefined(reason) ? ` Reason: ${reason}` : '';
 
-/** Limit on the files that an approval lists. */
 const MAX_FILES = 20;
 
 export function filesSuffix(files: readonly string[]): string {

@@ -10,7 +10,6 @@ import {type CommandContext, startsBridgeServe} from './detect-bridge-serve.js';
 type BridgeEntriesOptions = {
 	/** The path of the running bridge script. */
 	readonly script: string;
-	/** The environment of Codex. */
 	readonly env: Environment | NodeJS.ProcessEnv;
 	/** The working folder of a session. Codex also reads the configuration files of its project. */
 	readonly cwd: string;

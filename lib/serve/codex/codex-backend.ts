@@ -33,7 +33,6 @@ export type CodexOptions = {
 	readonly cancelGraceMs?: number;
 	/** Time limit for Codex to acknowledge a cancelled call. The thread is released after it. */
 	readonly acknowledgeMs?: number;
-	/** Time limit for the client's response to an approval. */
 	readonly approvalMs?: number;
 	/** Time limits for Codex to start a turn and to end an abandoned one. */
 	readonly startMs?: number;

@@ -16,9 +16,7 @@ import type {TurnNotifier} from './turn-notifier.js';
 
 /** The operations that differ between the interfaces of Codex. */
 export type TurnBackend = {
-	/** Sends the request for the turn of a call to Codex. */
 	startTurn(call: TurnCall): void;
-	/** Sends a request to stop a running turn. */
 	interruptTurn(call: TurnCall): void;
 	/**
 	 * Sends a request that Codex responds to immediately. The response proves that Codex has read all earlier
@@ -63,7 +61,6 @@ export class CodexTurns {
 		this.#limits = withDefaultLimits(limits);
 	}
 
-	/** The call that currently uses this thread. */
 	current(threadId: string | undefined): TurnCall | undefined {
 		return this.#threads.current(threadId);
 	}
@@ -133,7 +130,6 @@ export class CodexTurns {
 		if (call.isCancelled || call.failureReason !== undefined) this.#backend.interruptTurn(call);
 	}
 
-	/** Handles the client's cancellation of the request with this id. */
 	cancel(id: string): void {
 		const call = this.#calls.get(canonicalId(id));
 		if (!call || call.isCancelled) return;
@@ -239,7 +235,6 @@ export class CodexTurns {
 		this.dispose();
 	}
 
-	/** Clears all timers. */
 	dispose(): void {
 		this.#isStopped = true;
 		for (const {stopTimer: timer, startTimer} of this.#calls.values()) {

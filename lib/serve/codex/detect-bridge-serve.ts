@@ -38,10 +38,12 @@ const booleanFlags: ReadonlySet<string> = new Set([
 
 /** Limit on nested commands, such as a shell that starts node. */
 const MAX_DEPTH = 4;
-/** Limit on the commands of one shell script. */
+/** Limit per shell script. */
 const MAX_COMMANDS = 20;
 
-/** Whether a command line starts `bridge serve`: directly, with node, npx or a shell, or behind `bridge --`. */
+/**
+ * Whether a command line starts `bridge serve`: directly, with node, npx or a shell, or behind `bridge --`.
+ */
 export async function startsBridgeServe(
 	words: readonly string[],
 	context: CommandContext,

@@ -33,7 +33,9 @@ const commandOutput = ({aggregated_output, formatted_output, stdout, stderr}: Js
 const changedPaths = (changes: unknown): string[] => Object.keys(objectOf(changes));
 
 /**
- * Converts the events of `codex mcp-server` that are relevant to users, by type. The others duplicate these or are irrelevant. */
+ * Converts the events of `codex mcp-server` that are relevant to users, by type. The others duplicate these
+ * or are irrelevant.
+ */
 const eventParsers: {readonly [type: string]: (msg: JsonObject) => CodexEvent | undefined} = {
 	agent_message: ({message}) => codexEvents.message(message),
 	exec_command_begin: ({command, cwd}) => codexEvents.commandStarted(formatCommand(command), toPath(cwd)),

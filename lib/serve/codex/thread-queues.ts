@@ -3,14 +3,11 @@ import type {TurnCall} from './turn-call.js';
 
 /** Limit on threads with a running turn. */
 const MAX_RUNNING_TURNS = 1000;
-/** Limit on queued calls per thread. */
+/** Limit per thread. */
 const MAX_QUEUED = 32;
-/** Limit on stored retired threads. The oldest is evicted. */
 const MAX_RETIRED = 10_000;
-/** Limit on stored threads that a call has used. The oldest is evicted. */
 const MAX_USED = 10_000;
 
-/** Limit on threads with a stored freed call. The oldest is evicted. */
 const MAX_FREED = 1000;
 
 type ThreadQueue = {current: TurnCall; readonly queued: TurnCall[]};
@@ -31,7 +28,6 @@ export class ThreadQueues {
 		return threadId === undefined ? undefined : this.#queues.get(threadId)?.current;
 	}
 
-	/** Whether any call has used a thread. */
 	hasBeenUsed(threadId: string | undefined): boolean {
 		return threadId !== undefined && this.#used.has(threadId);
 	}

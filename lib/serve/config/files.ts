@@ -7,7 +7,6 @@ import {BridgeError} from '../../core/errors.js';
 import {userConfigPath} from '../paths.js';
 import {type ConfigLayer, parseLayer} from './layer.js';
 
-/** A configuration file with its settings and warnings. */
 export type ServeConfigFile = {
 	readonly path: string;
 	readonly layer: ConfigLayer;

@@ -11,13 +11,11 @@ import {
 } from './settings.js';
 import {booleanType, identityType, type SettingType, textType} from './value-types.js';
 
-/** A value and its origin. */
 export type LayerValue = {readonly value: unknown; readonly source: string; readonly key: string};
 
 /** The values of one source, by setting name: `model`, `roles.fast.model`, `aliases.lead`. */
 export type ConfigLayer = Map<string, LayerValue>;
 
-/** A mistake in a file. */
 type LayerFault = {
 	readonly key: string;
 	readonly text: string;

@@ -28,7 +28,6 @@ export class MergedLayers {
 		return [...new Set(found)].sort();
 	}
 
-	/** The settings that a role may preset. */
 	settings(): RolePreset {
 		return Object.fromEntries(roleSettings.map(({name}) => [name, this.find(name)?.value])) as RolePreset;
 	}

@@ -12,9 +12,7 @@ import {
 	type TrustedBaseline,
 } from './untrusted-settings.js';
 
-/** The context of a repository's file. */
 export type RepositoryContext = {
-	/** The root of the repository. */
 	readonly root: string;
 	/** The layers of higher precedence: flags, variables and the explicit file. */
 	readonly above: readonly ConfigLayer[];
@@ -68,7 +66,6 @@ const MAX_WARNINGS = 50;
 const remedyFor = (root: string): string =>
 	`If you trust ${root}, use --trust, or add it to trusted_directories in your own configuration.`;
 
-/** The configuration that applies without the file. */
 async function baselineOf(
 	layer: ConfigLayer,
 	{above, below, claude}: RepositoryContext,

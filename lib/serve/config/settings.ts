@@ -39,7 +39,6 @@ const sandbox = restrictionType('read-only', 'workspace-write', 'danger-full-acc
 /** Codex removed `on-failure` in mid-2026, and supports `untrusted` only in `codex app-server`. */
 const approvalPolicy = restrictionType('untrusted', 'on-request', 'never');
 
-/** Settings that a role can preset. */
 export const roleSettings: ReadonlyArray<ServeSetting & {readonly name: keyof RolePreset}> = [
 	{...defineSetting('model', textType), name: 'model'},
 	{...defineSetting('sandbox', sandbox), name: 'sandbox'},

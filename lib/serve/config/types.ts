@@ -91,7 +91,6 @@ export type LoadServeConfigOptions = {
 	readonly cwd: string;
 };
 
-/** The configuration, with origins and warnings. */
 export type LoadedServeConfig = {
 	readonly config: ServeConfig;
 	/**

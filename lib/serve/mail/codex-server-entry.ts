@@ -22,7 +22,6 @@ type MailServerOptions = {
 
 export type MailServerSession = {readonly identity: string; readonly codexId: string};
 
-/** The entry of the mail server in the configuration of Codex. */
 export function mailServerEntry(
 	options: MailServerOptions,
 	{identity, codexId}: MailServerSession,

@@ -1,8 +1,6 @@
 /** Mail statistics since the start. */
 export type MailCounters = {
-	/** Turns started by mail. */
 	turns: number;
-	/** Messages delivered to sessions. */
 	delivered: number;
 	/** Delivered messages with an earlier delivery attempt. */
 	redelivered: number;

@@ -40,7 +40,6 @@ export class DeliveryStore {
 		return attempts;
 	}
 
-	/** A value that changes whenever the inbox changes. */
 	stamp(): string | undefined {
 		return this.#options.inbox.stamp();
 	}
@@ -77,7 +76,6 @@ export class DeliveryStore {
 		await this.#save([], attempts);
 	}
 
-	/** Marks messages as read without a turn. */
 	markRead(messages: readonly MailMessage[]): Promise<void> {
 		return this.#options.inbox.markRead(messages.map(({id}) => id));
 	}

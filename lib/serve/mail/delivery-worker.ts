@@ -21,7 +21,6 @@ import type {MailMessage} from './types.js';
 /** How a mail turn ended. `gone`: Codex exited. `refused`: the session was closing or not idle. */
 export type MailTurnOutcome = 'completed' | 'failed' | 'interrupted' | 'gone' | 'refused';
 
-/** Receives the start and the end of a requested turn. */
 export type MailTurnObserver = {onStarted(): void; onEnded(outcome: MailTurnOutcome): void};
 
 type DeliveryWorkerOptions = {
@@ -30,19 +29,15 @@ type DeliveryWorkerOptions = {
 	readonly counters: MailCounters;
 	readonly log: Log;
 	readonly rules: () => Promise<DeliveryRules>;
-	/** Whether mail may start turns. */
 	readonly isAutoMailEnabled: () => boolean;
 	/** Whether the session has no running or queued turns. */
 	readonly isIdle: () => boolean;
-	/** Starts a turn with these messages immediately. */
 	readonly startTurn: (messages: readonly MailMessage[], observer: MailTurnObserver) => void;
-	/** Closes the session at the request of the lead. */
 	readonly closeSession: (request: MailMessage) => void;
 	readonly notify: (notification: MailNotification) => void;
 	readonly now: () => number;
 };
 
-/** Limit on stored ids of announced messages. */
 const MAX_ANNOUNCED = 10_000;
 /** Time limit for a poll in `pending`. */
 const POLL_TIMEOUT_MS = 500;

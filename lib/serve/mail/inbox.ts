@@ -40,7 +40,6 @@ export class MailInbox {
 		return this.#file.path;
 	}
 
-	/** A value that changes whenever the file changes. Undefined if the file does not exist. */
 	stamp(): string | undefined {
 		return this.#file.stamp();
 	}

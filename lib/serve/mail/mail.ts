@@ -15,7 +15,6 @@ type MailOptions = {
 	/** The default team of addresses. */
 	readonly team: string;
 	readonly format: InboxFormat;
-	/** Agent names by alias. */
 	readonly aliases?: ReadonlyMap<string, string>;
 	/** Aliases that are ignored if a member has the same name. */
 	readonly weakAliases?: ReadonlySet<string>;
@@ -24,7 +23,6 @@ type MailOptions = {
 
 type SentMail = {readonly to: string; readonly id: string};
 
-/** The results of a broadcast, by recipient. */
 type BroadcastResult = {
 	readonly team: string;
 	readonly sent: readonly SentMail[];
@@ -36,7 +34,6 @@ const MAX_CONCURRENT = 8;
 /** Limit on names in an error message. */
 const MAX_LISTED = 50;
 
-/** The mail of the configured team. */
 export const createMail = ({claude, team, inboxFormat, aliases, weakAliases}: ServeConfig): Mail =>
 	new Mail({claude, team, format: inboxFormat, aliases, weakAliases});
 

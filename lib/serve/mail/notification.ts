@@ -11,7 +11,6 @@ export type MailNotification = {
 	readonly unread: number;
 };
 
-/** Limit on listed messages. */
 const MAX_LISTED = 10;
 
 /**

@@ -39,7 +39,6 @@ export type InboxRecordOptions = {
 	readonly isLegacy: boolean;
 };
 
-/** Creates the inbox entry of a message. */
 export function createInboxRecord(
 	{text, summary, isUrgent}: OutgoingMessage,
 	{from, team, at, isLegacy}: InboxRecordOptions,

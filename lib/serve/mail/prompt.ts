@@ -3,10 +3,8 @@ import {countCodePoints, firstCodePoints} from '../../util/code-points.js';
 import type {MailMessage} from './types.js';
 
 type MailPromptOptions = {
-	/** The recipient and its team. */
 	readonly identity: string;
 	readonly team: string;
-	/** Whether the agent has tools for mail. */
 	readonly hasTools: boolean;
 	/** Limit on the length of each text, in code points. */
 	readonly maxLength: number;

@@ -13,7 +13,6 @@ import {inboxFolder, teamFolder} from './paths.js';
 import {findTeam, parseMembers, parseRoster, rosterFile, skippedEntriesWarning} from './roster.js';
 import type {MailTeam, TeamMember} from './types.js';
 
-/** A Codex session that joins a team. */
 type JoiningSession = {
 	readonly identity: string;
 	readonly codexId: string;
@@ -29,7 +28,6 @@ type RosterRegistrationOptions = {
 	readonly now?: () => Date;
 };
 
-/** Limit on stored identities. The oldest is evicted. */
 const MAX_IDENTITIES = 1000;
 
 /**
@@ -46,7 +44,6 @@ export class RosterRegistration {
 	readonly #verifiedStamps = new BoundedMap<string, string>(MAX_IDENTITIES);
 	/** Reported conflicts: the mark of the other process, by identity. */
 	readonly #reportedConflicts = new BoundedMap<string, string>(MAX_IDENTITIES);
-	/** Whether ignored entries were reported. */
 	#hasWarned = false;
 
 	constructor(options: RosterRegistrationOptions) {

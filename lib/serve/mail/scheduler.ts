@@ -33,7 +33,6 @@ type MailSchedulerOptions = {
 	readonly isShuttingDown: () => boolean;
 };
 
-/** Sends a log notification to the client. */
 type NotifyClient = (params: ReturnType<typeof mailLogParams>) => void;
 
 /** Delivers mail to sessions: after each turn, and every few seconds while a session is idle. */
@@ -51,7 +50,6 @@ export class MailScheduler {
 		options.runner.onTurnEnded = ({session, turn}) => this.#onTurnEnded(session, turn.source);
 	}
 
-	/** Sets the function that notifies the client. */
 	attach(notify: NotifyClient): void {
 		this.#notifyClient = notify;
 	}

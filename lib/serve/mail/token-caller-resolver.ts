@@ -19,8 +19,9 @@ type TokenCallerOptions = Pick<ServeConfig, 'base' | 'claude' | 'team' | 'identi
 };
 
 /**
- * Checks for each call to `bridge atm-tools` whether it may use its identity. A token proves its session while that session
- * is live. Without a token, the identity must not belong to a live session, a teammate in Claude Code or a lead.
+ * Checks for each call to `bridge atm-tools` whether it may use its identity. A token proves its session
+ * while that session is live. Without a token, the identity must not belong to a live session, a teammate in
+ * Claude Code or a lead.
  */
 export const tokenCallerResolver =
 	(options: TokenCallerOptions): MailToolsOptions['resolveCaller'] =>

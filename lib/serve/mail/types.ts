@@ -28,7 +28,6 @@ export type InboxContent = {
 /** The format of new messages. `legacy` adds a top-level `message_id`, `native` does not. */
 export type InboxFormat = 'auto' | 'native' | 'legacy';
 
-/** An entry of a team's roster. */
 export type TeamMember = {
 	readonly name: string;
 	readonly agentId: string | undefined;
@@ -39,7 +38,6 @@ export type TeamMember = {
 	readonly isActive: boolean;
 	/** The identity of the bridge process that wrote the entry, if any: see lib/files/process-identity.ts. */
 	readonly mark: string | undefined;
-	/** The hash of the session's token. */
 	readonly hashedToken: string | undefined;
 };
 
