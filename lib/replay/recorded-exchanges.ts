@@ -32,7 +32,7 @@ type MessageInspector = {
 	cancelled(message: RecordedMessage): string | undefined;
 };
 
-/** Shared, since most requests have no messages besides the response, and there may be a million requests. */
+/** Shared, since most lists stay empty and there may be a million requests. */
 const EMPTY: readonly never[] = [];
 
 type ExchangeDraft = {
@@ -140,7 +140,7 @@ class ExchangeBuilder {
 		return responded;
 	}
 
-	/** Counts the next delay of the exchange from the client's response to a server request. */
+	/** Measures the next delay of the exchange from the client's response to a server request. */
 	#addClientResponse(message: RecordedMessage): void {
 		const serverRequest = this.#pairs.get(message);
 		const draft = serverRequest && this.#exchangeByServerRequest.get(serverRequest);

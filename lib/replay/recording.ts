@@ -98,7 +98,7 @@ const nothingToReplay = (conn: string | undefined, {connections}: LogContents): 
 			: `The log contains no connection ${conn} to replay.`,
 		connections.some(({chunks}) => chunks.length > 0)
 			? 'It has raw bytes: replay them with --raw.'
-			: 'Record one with bridge --log FILE -- COMMAND.',
+			: 'Record a session with bridge --log FILE -- COMMAND.',
 	);
 
 function severalServers(all: readonly RecordedConnection[]): BridgeError {

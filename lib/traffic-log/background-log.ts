@@ -25,12 +25,12 @@ const BLOCK_BYTES = 2 ** 20 + 2 ** 12;
 /** Limits of how long lines wait for a full block: absolute, and as a fraction of the flush time. */
 const MAX_BATCH_DELAY_MS = 500;
 const BATCH_DELAY_FRACTION = 1 / 4;
-/** Limits of blocks that are kept for reuse, since the system has to clear new memory. */
+/** Limits of blocks that are kept for reuse, so that the system need not clear new memory. */
 const MAX_SPARE_BLOCKS = 256;
 const IDLE_SPARE_BLOCKS = 4;
 /**
- * Limits of bytes in flight to the worker. With backpressure it is lower, since this memory adds to the
- * buffer.
+ * Limits of bytes in flight to the worker. With backpressure, the limit is lower, since this memory adds to
+ * the buffer.
  */
 const MAX_IN_FLIGHT_BYTES = 64 * 2 ** 20;
 const MAX_IN_FLIGHT_BYTES_WAITING = 16 * 2 ** 20;
@@ -171,7 +171,7 @@ export class BackgroundLog {
 
 	#onMessage(message: FromLogWorker): void {
 		switch (message.kind) {
-			case 'taken':
+			case 'processed':
 				this.#inFlightBytes -= message.bytes;
 				this.#openValvesBelowLimit();
 				break;

@@ -80,8 +80,8 @@ export class ConnectionDecoder {
 		this.#state = members.event === 'close' ? 'closed' : 'open';
 		const {data, from} = members;
 		const isClient = from === this.#client;
-		const isWanted = this.#direction === undefined || isClient === (this.#direction === 'from');
-		return typeof data === 'string' && isWanted ? decodePercentText(data) : undefined;
+		const isSelected = this.#direction === undefined || isClient === (this.#direction === 'from');
+		return typeof data === 'string' && isSelected ? decodePercentText(data) : undefined;
 	}
 
 	#countGap(lines: number): void {

@@ -6,10 +6,7 @@ import {encodeRecord, RecordWriter} from './records.js';
 export type LineEncoding = {
 	/** Appends a line: its time, and the rest of it in parts. */
 	append(queued: BufferList, time: number, parts: readonly Buffer[]): void;
-	/**
-	 * Removes lines from the start and returns them ready to be written. The result is valid until the second
-	 * next call.
-	 */
+	/** Removes lines from the start and returns their final form, valid until the call after the next. */
 	drain(queued: Buffer[]): readonly Buffer[];
 };
 

@@ -52,7 +52,7 @@ export type LogContents = {
 /** Limit of items in memory. A larger log can still be read one connection at a time. */
 const MAX_ITEMS = 1_000_000;
 
-/** Indexes a log without its contents. With `conn`, only that connection is included. */
+/** Indexes a log without keeping its contents in memory. With `conn`, only that connection is read. */
 export async function readLogContents(
 	files: readonly LogFile[],
 	conn: string | undefined,
@@ -200,7 +200,7 @@ class LogReader {
 	}
 }
 
-/** The log has more items than fit in memory. */
+/** The log has more than {@link MAX_ITEMS} items. */
 export class TooManyMessagesError extends Error {}
 
 /** Whether such a message usually comes from the server. */

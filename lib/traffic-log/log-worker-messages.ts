@@ -13,7 +13,7 @@ export type ToLogWorker =
 /** Messages from the log worker. */
 export type FromLogWorker =
 	/** This many bytes are no longer in flight. */
-	| {readonly kind: 'taken'; readonly bytes: number}
+	| {readonly kind: 'processed'; readonly bytes: number}
 	/** A block for reuse. */
 	| {readonly kind: 'spare'; readonly memory: ArrayBuffer}
 	| {readonly kind: 'full'; readonly isFull: boolean}

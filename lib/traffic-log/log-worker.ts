@@ -63,7 +63,7 @@ function addRecords({block, gap}: ToLogWorker & {kind: 'records'}): void {
 	}
 	postIfFull();
 	// Sent last, since the main thread may then open its valves.
-	post({kind: 'taken', bytes});
+	post({kind: 'processed', bytes});
 }
 
 function postIfFull(): void {

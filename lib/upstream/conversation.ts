@@ -9,9 +9,9 @@ import type {UpstreamObserver} from './service-health.js';
 export type Principal = {
 	/** The `Authorization` header to forward to the upstream; undefined unless the service forwards it. */
 	readonly authorization: string | undefined;
-	/** A key over all credentials, of at most 1024 characters. It is a secret. */
+	/** A key derived from all credentials, of at most 1024 characters. It is a secret. */
 	readonly id: string;
-	/** The gateway token that the client proved; empty where none is required. Quotas count by it. */
+	/** The gateway token that the client proved; empty where none is required. Quotas are counted per token. */
 	readonly token: string;
 };
 

@@ -68,8 +68,7 @@ class TransportFallback {
 		this.#first = undefined;
 		const isFallbackStatus =
 			FALLBACK_STATUSES.includes(errorReply?.status) && first?.head.method === 'initialize';
-		// A JSON-RPC error means that the message was understood. An unknown path may send one with status 404,
-		// too.
+		// A JSON-RPC error means that the message was understood. With status 404, the path may be unknown.
 		const isUnderstood =
 			errorReply?.body.includes('"jsonrpc"') && (errorReply.status === 400 || isUnknownMethod(envelope));
 		if (isFallbackStatus && !isUnderstood && first) this.#fallBack(first, envelope);

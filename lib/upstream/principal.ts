@@ -31,9 +31,7 @@ export const bridgeTokenIn = (
 	guard: Guard,
 ): string | undefined => guard.tokenOf(req, service?.config.passAuthorization === false);
 
-/**
- * Returns the token of a browser's login. It becomes a header, since the cookie is not forwarded to replicas.
- */
+/** Returns the token of a browser's login. It becomes a header, since replicas do not get the cookie. */
 export function tokenOfCookie(req: IncomingMessage, login: Login): string | undefined {
 	const token = login.tokenOf(req);
 	if (token !== undefined) req.headers['x-bridge-token'] = token;

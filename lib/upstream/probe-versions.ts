@@ -45,7 +45,7 @@ async function probeVersion(
 			return {requested, reason: String(objectOf(error).message), hasRemedy: isBridgeError(error)};
 		return {requested, reported: reportedVersion(objectOf(result), requested), result: objectOf(result)};
 	} catch (error) {
-		// A command that cannot be run is not a matter of versions.
+		// A command that cannot be run fails for all versions.
 		if (error instanceof BridgeError && error.code === 'ERR_COMMAND_UNUSABLE') throw error;
 		return {requested, reason: error instanceof Error ? error.message : String(error)};
 	} finally {

@@ -14,7 +14,7 @@ export type RestartOptions = {
 	readonly starts?: StartQueue;
 	/** Returns an id for a request that bridge sends itself. */
 	readonly ownId: () => string;
-	/** Called after a re-initialize, with its result and the duration of the restart. */
+	/** Called after a re-initialization, with its result and the duration of the restart. */
 	readonly onReinitialized: (result: JsonObject, durationMs: number) => void;
 	/** Translates a queued message again, since the upstream may speak another version after the restart. */
 	readonly retranslate?: (envelope: Envelope, reply: Emit) => Envelope | undefined;
@@ -22,6 +22,6 @@ export type RestartOptions = {
 	readonly onDisconnect: (error: BridgeError, isRetried: boolean) => void;
 	/** Whether bridge is shutting down. Nothing is started then. */
 	readonly isDraining?: (() => boolean) | undefined;
-	/** Timeout of a re-initialize; 0 for none. */
+	/** Timeout of a re-initialization; 0 for none. */
 	readonly handshakeMs?: number | undefined;
 };

@@ -23,10 +23,10 @@ import {type UpstreamRequest, UpstreamRequests} from './upstream-requests.js';
 /**
  * An upstream that is restarted, or reconnected to, after each disconnect, and then re-initialized.
  *
- * Pending requests fail with the reason, since they may have been executed in part. An upstream that disconnects
- * before its first initialize response is not restarted: that handshake fails, and the next one starts it. The
- * next request restarts a child that exits during a later handshake, or before it received a message from the
- * client. In all other cases, requests are queued until the restart.
+ * Pending requests fail with the reason, since they may have been executed in part. An upstream that
+ * disconnects before its first initialize response is not restarted: that handshake fails, and the next one
+ * starts it. The next request restarts a child that exits during a later handshake, or before it received a
+ * message from the client. In all other cases, requests are queued until the restart.
  */
 export function restartingUpstream(options: RestartOptions): Endpoint {
 	const upstream = new RestartingUpstream(options);

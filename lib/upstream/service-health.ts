@@ -21,7 +21,7 @@ export type UpstreamObserver = {
 	readonly onReinitialized: (result: JsonObject) => void;
 };
 
-/** Returns a callback that records the re-initialize of a shared upstream, possibly with another version. */
+/** Returns a callback that records the re-initialization of a shared upstream. */
 export const reportReinitialized =
 	(negotiation: Negotiation, observer: UpstreamObserver | undefined) =>
 	(result: JsonObject, durationMs: number): void => {

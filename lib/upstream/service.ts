@@ -243,7 +243,7 @@ export class Service {
 		return {...(passAuthorization && authorization !== undefined ? {authorization} : {}), ...headers};
 	}
 
-	/** Records a re-initialize, possibly with another version. It counts as a restart. */
+	/** Records a re-initialization, possibly with another version. It counts as a restart. */
 	recordReinitialized(negotiation: Negotiation, result: JsonObject, durationMs: number): void {
 		this.#recordReconnected(negotiation, result, durationMs);
 		this.health.restarts++;

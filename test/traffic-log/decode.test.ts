@@ -31,10 +31,10 @@ test('decodes arbitrary bytes of each side, among lines of other connections', t
 				),
 				close('a'),
 			];
-			const expected = (wanted: readonly boolean[]): Buffer =>
+			const expected = (directions: readonly boolean[]): Buffer =>
 				Buffer.concat(
 					chunks
-						.filter(({isMine, isFromClient}) => isMine && wanted.includes(isFromClient))
+						.filter(({isMine, isFromClient}) => isMine && directions.includes(isFromClient))
 						.map(({bytes}) => bytes),
 				);
 			t.true(decoded(lines, 'from').bytes.equals(expected([true])));

@@ -46,7 +46,7 @@ for (const [by, from, to] of [
 	['client', 'client', 'files'],
 	['upstream', 'files', 'client'],
 ] as const)
-	test(`ends with the side that closed the conversation: ${by}`, async t => {
+	test(`ends the log with the side that closed the conversation: ${by}`, async t => {
 		const {taps, lines} = start(t);
 		taps.closed(by);
 		t.like(await lines(), [{event: 'close', from, to}]);

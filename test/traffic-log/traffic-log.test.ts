@@ -146,14 +146,14 @@ test('reports a failure once, and its end once', async t => {
 	t.regex(troubles[1] ?? '', /written again/);
 });
 
-test('returns the number of bytes that could not be written on close', async t => {
+test('returns the number of unwritten bytes on close', async t => {
 	const {log, folder} = start(t);
 	rmSync(folder, {recursive: true});
 	add(log, 1);
 	t.is(await log.close(), '{"time":"2026-11-16T01:02:03.456789Z","n":1}\n'.length);
 });
 
-test('writes the lines of a failure on close', async t => {
+test('writes lines on close that were buffered during a failure', async t => {
 	const {log, file, folder, troubles} = start(t);
 	rmSync(folder, {recursive: true});
 	add(log, 0);

@@ -13,7 +13,11 @@ export function listChangesBetween(before: string, after: string): Envelope[] {
 
 /** The error for clients that attach while the upstream is being closed. */
 export const closingError = (name: string): BridgeError =>
-	new BridgeError('ERR_SESSION_CLOSED', `${name} is being closed.`, 'Connect again when bridge runs again.');
+	new BridgeError(
+		'ERR_SESSION_CLOSED',
+		`${name} is being closed.`,
+		'Connect again when bridge has been restarted.',
+	);
 
 /** Whether two results of `initialize` have different protocol versions. */
 export const hasVersionChanged = (before: string, after: string): boolean =>

@@ -20,7 +20,7 @@ const MAX_URIS = 10_000;
 export class ResourceSubscriptions<Client> {
 	readonly #byUri = new Map<string, ResourceSubscription<Client>>();
 
-	/** Returns the subscription if the upstream needs a request. {@link settle} takes its response. */
+	/** Returns a new subscription, which has to be sent upstream. {@link settle} takes the response. */
 	add(client: Client, uri: string, reply: SubscriptionCallback): ResourceSubscription<Client> | undefined {
 		const existing = this.#byUri.get(uri);
 		if (existing) {
@@ -54,7 +54,7 @@ export class ResourceSubscriptions<Client> {
 		if (clients.size === 0 && this.#byUri.get(uri) === subscription) this.#byUri.delete(uri);
 	}
 
-	/** Returns whether this was the last subscriber, so that the upstream needs a request. */
+	/** Returns whether this was the last subscriber, so that the request has to be sent upstream. */
 	remove(client: Client, uri: string): boolean {
 		const existing = this.#byUri.get(uri);
 		if (!existing?.clients.delete(client) || existing.clients.size > 0) return false;

@@ -168,7 +168,7 @@ export class SharedClient implements Endpoint {
 		this.end(
 			new BridgeError(
 				'ERR_SESSION_STALLED',
-				`The client did not read its messages from ${upstream}: they exceeded ${graceMs / 1000} s or ${maxBytes} bytes.`,
+				`The client did not read its messages from ${upstream} for ${graceMs / 1000} s, or left more than ${maxBytes} bytes unread.`,
 				'Read faster, or request less, and connect again.',
 				{unreadBytes},
 			),

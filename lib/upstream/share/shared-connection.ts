@@ -50,7 +50,7 @@ export class SharedConnection {
 	/** The upstream's own result of `initialize`. */
 	#result: string | undefined;
 	readonly #startedAt = performance.now();
-	#isOver = false;
+	#isClosed = false;
 
 	constructor(options: SharedConnectionOptions) {
 		const {name: upstream, targetVersion} = options;
@@ -113,13 +113,13 @@ export class SharedConnection {
 
 	/** Closes the connection. No callback is called after that. */
 	async close(): Promise<void> {
-		this.#isOver = true;
+		this.#isClosed = true;
 		await this.#upstream?.close();
 		this.#subscription?.unsubscribe();
 	}
 
 	#onMessage(envelope: Envelope): void {
-		if (this.#isOver) return;
+		if (this.#isClosed) return;
 		const {key, method, hasError} = envelope.head;
 		if (this.#negotiation.isReady || method !== undefined || key !== INITIALIZE_KEY)
 			this.#options.onMessage(envelope);
@@ -141,7 +141,7 @@ export class SharedConnection {
 	}
 
 	#onClosed(error: unknown): void {
-		if (this.#isOver) return;
+		if (this.#isClosed) return;
 		const {name, log, onClosed} = this.#options;
 		if (error !== undefined && !(error instanceof BridgeError)) logBug(log, error);
 		this.close().catch(failure => logBug(log, failure));

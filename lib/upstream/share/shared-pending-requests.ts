@@ -5,7 +5,7 @@ import {BoundedMap} from '../../util/bounded-map.js';
 import {canonicalId} from '../../wire/id.js';
 import {checkKeyLengths} from './owner-map.js';
 
-/** A request to the shared upstream without a response. */
+/** A request to the shared upstream that has no response yet. */
 type SharedPendingRequest<Client> = {
 	/** The id that the upstream receives. */
 	readonly upstreamId: string;
@@ -17,7 +17,7 @@ type SharedPendingRequest<Client> = {
 	readonly client: Client | undefined;
 	readonly origin: MessageOrigin;
 	readonly method: string;
-	/** Whether the server may have to send a server request before its response. */
+	/** Whether the upstream may send a server request before its response. */
 	readonly mayNeedInput: boolean;
 	/** The progress token that the upstream receives. */
 	upstreamToken?: string;

@@ -206,7 +206,7 @@ export class SharedUpstream {
 		this.#lastError = error.reason;
 		log.warn('shared.gone', ...disconnectRecord(name, error, isDraining?.() ? undefined : delayMs));
 		this.#scheduleRestart(delayMs);
-		// Before the handshake, no client has sent anything that stderr could reveal.
+		// Before the handshake, no client has sent anything that could appear on stderr.
 		const reason = wasReady ? restartingError(error, delayMs, true) : error;
 		this.#multiplexer.onUpstreamClosed(reason);
 		this.#rejectQueued(reason);

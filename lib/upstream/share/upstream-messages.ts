@@ -65,7 +65,7 @@ function recordOwnership(
 	return true;
 }
 
-/** Sends a server request to one client, since the request does not identify its client. */
+/** Forwards a server request to a single client, or rejects it if no client supports it. */
 function handleServerRequest(
 	multiplexer: ClientMultiplexer,
 	envelope: Envelope,
