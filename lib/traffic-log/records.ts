@@ -2,8 +2,7 @@ import {isoTimeBytes} from '../util/clock.js';
 import {MAX_ENCODED_BYTES, PercentWriter} from './percent-writer.js';
 
 // A record is a line that is not formatted yet: its time, the lengths of its three parts, and the parts. Head
-// and tail are copied unchanged, from the quote after the time to the line feed. The data between them is
-// escaped.
+// and tail are copied unchanged, from the quote after the time to the line feed. The data is escaped.
 const TIME_OFFSET = 0;
 const HEAD_LENGTH_OFFSET = 8;
 const DATA_LENGTH_OFFSET = 12;
