@@ -9,7 +9,6 @@ import {nowMicroseconds} from '../util/clock.js';
 /** Limit of entries in a log folder, since all of them are checked. */
 const MAX_ENTRIES = 100_000;
 
-/** The start of every line of a traffic log. */
 const LOG_LINE = /^\{"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z",/;
 const LOG_LINE_BYTES = 64;
 
@@ -35,7 +34,6 @@ export async function checkLogDestination(
 	if (stats?.isDirectory()) await checkFiles(path, format);
 }
 
-/** Creates the only folder that logs may be written to. */
 export async function makeLogRootFolder(root: string): Promise<void> {
 	try {
 		await makeFolder(root);

@@ -1,14 +1,11 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 
-/** A connection between a client and a target. */
 export type RawConnection = {
 	/** Ends the output to both sides. Resolves when everything has been sent. */
 	finish(): Promise<unknown>;
-	/** Closes it immediately. */
 	close(): void;
 	/** Resolves when it has closed and its close event is logged. */
 	readonly closed: Promise<void>;
-	/** The port that the client connected to. */
 	readonly port: number;
 };
 
@@ -23,7 +20,6 @@ export class RawConnections {
 		return [...this.#open].filter(connection => connection.port === port).length;
 	}
 
-	/** Tracks a connection until it has closed. */
 	async add(connection: RawConnection): Promise<void> {
 		this.#open.add(connection);
 		await connection.closed;

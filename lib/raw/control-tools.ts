@@ -94,7 +94,6 @@ const controlTools: ReadonlyMap<string, ControlTool> = new Map<string, ControlTo
 	],
 ]);
 
-/** The result of `tools/list`. */
 export const controlToolList: readonly JsonObject[] = [...controlTools].map(
 	([name, {description, inputSchema}]) => ({
 		name,

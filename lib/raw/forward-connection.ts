@@ -15,7 +15,6 @@ type ForwardConnectionOptions = {
 	readonly loops: LoopDetector;
 	readonly rule: PortRule;
 	readonly port: number;
-	/** The pipeline between client and target. */
 	readonly stages: (tap: ByteTap) => Stage[];
 };
 
@@ -67,11 +66,9 @@ export function forwardConnection(
 	};
 }
 
-/** The address of a client in the log. */
 const clientAddress = ({remoteAddress = '', remotePort: port = 0}: Socket): string =>
 	formatListenAddress({host: stripIpv4Mapping(remoteAddress), port});
 
-/** Resets a connection that leads to itself. */
 function rejectLoop(
 	socket: Socket,
 	tap: ByteTap,

@@ -17,7 +17,6 @@ type ListenLocallyOptions = Pick<HttpServerOptions, 'admit' | 'onBug' | 'onDropp
 	readonly handle: RequestListener;
 };
 
-/** Listens on the loopback addresses only. */
 export async function listenLocally({port, ...options}: ListenLocallyOptions): Promise<LocalServer> {
 	for (let attempt = 1; ; attempt++) {
 		const first = await listenHttp({...options, host: IPV4, port}).catch(async error => {

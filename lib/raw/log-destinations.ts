@@ -20,7 +20,6 @@ export type MultiDestinationLog = {
 
 type LogDestinationsOptions = {
 	readonly log: MultiDestinationLog;
-	/** The default format of file names. */
 	readonly format: string;
 	/** Whether stdout is /dev/null, so that nothing is written to it. */
 	readonly isStdoutNull?: boolean;
@@ -52,7 +51,6 @@ export class LogDestinations {
 		this.#options = options;
 	}
 
-	/** The name of a destination, by its key in the log. */
 	nameOf(key: number): string {
 		const found = [...this.#active.values()].find(active => active.key === key);
 		return destinationName(found?.directory ?? null);
@@ -133,7 +131,6 @@ export class LogDestinations {
 	}
 }
 
-/** A line about the log itself. */
 const eventLine = (name: string, fields: {readonly [key: string]: string | null}): TrafficLine => ({
 	head: Buffer.from(`","event":"${name}",${JSON.stringify(fields).slice(1)}\n`),
 });

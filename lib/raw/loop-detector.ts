@@ -1,6 +1,5 @@
 import type {Socket} from 'node:net';
 
-/** The addresses of both ends of a connection. */
 type SocketEnds = {
 	readonly [Key in 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort']?: Socket[Key] | undefined;
 };

@@ -53,7 +53,6 @@ export function createPortRule(
 const isPort = (value: unknown): value is number =>
 	Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_PORT;
 
-/** The target as it appears in the log. */
 export const ruleTargetText = ({target}: PortRule): string => formatListenAddress(target);
 
 /** Whether connections of a rule would return to its own port through these rules. */

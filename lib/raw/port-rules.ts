@@ -6,7 +6,6 @@ import {formsLoop, type PortRule} from './port-rule.js';
 type ActiveRule = {readonly rule: PortRule; readonly port: number; readonly server: Server};
 
 type PortRulesOptions = {
-	/** Called when a client has connected to the port of a rule. */
 	readonly accept: (socket: Socket, listening: {readonly rule: PortRule; readonly port: number}) => void;
 	/** Called when a port has too many connections. */
 	readonly onDropped: (port: number, limit: number) => void;
@@ -17,7 +16,6 @@ type PortRulesOptions = {
 const MAX_CONNECTIONS_PER_PORT = 10_000;
 const MAX_RULES = 1000;
 
-/** The active port rules. */
 export class PortRules {
 	readonly #options: PortRulesOptions;
 	/** By host and port. */
@@ -59,7 +57,6 @@ export class PortRules {
 		return removed.length > 0;
 	}
 
-	/** Stops listening on all ports. */
 	close(): void {
 		for (const {port} of [...this.#active.values()]) this.remove(port);
 	}

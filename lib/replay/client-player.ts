@@ -24,7 +24,6 @@ type ClientPlayerOptions = {
 	readonly timing: ReplayTiming;
 	/** Timeout of a response; 0 for none. */
 	readonly timeoutMs: number;
-	/** Values for secrets, which the log does not contain. */
 	readonly secretValues: readonly SecretValue[];
 	readonly onOutcome: (outcome: ReplayOutcome) => void;
 	/** Called after each message with the number of messages that are done. */
@@ -55,7 +54,6 @@ export class ClientPlayer implements Endpoint {
 	readonly #pairs: ReadonlyMap<RecordedMessage, RecordedMessage>;
 	readonly #serverRequests: RecordedServerRequests;
 	readonly #idMap = new IdMap();
-	/** Requests without a response, by id. */
 	readonly #pending = new Map<string, PendingRequest>();
 	readonly #notificationCounts = new Map<string, {recorded: number; live: number}>();
 	/** Kinds of messages that have timed out. Later ones of the same kind are not waited for. */

@@ -4,7 +4,6 @@ import {matchesPrefix, type PointerPattern, type ValuePath} from './json-pointer
 import {differsOnlyInVolatileParts} from './volatile-values.js';
 
 export type ComparisonRules = {
-	/** Values that are not compared. */
 	readonly ignored: readonly PointerPattern[];
 	/** Whether times, ids and tokens have to be equal, too. */
 	readonly isStrict: boolean;
@@ -17,10 +16,8 @@ export type ValueDifference = {
 	readonly live: unknown;
 };
 
-/** Limit of differences that are collected. */
 const MAX_DIFFERENCES = 1000;
 
-/** Returns the differences between a live value and the recorded one. */
 export function findDifferences(
 	recorded: unknown,
 	live: unknown,

@@ -52,7 +52,6 @@ export class ExchangeIndex {
 		);
 	}
 
-	/** Returns the notifications of a method, in recorded order. */
 	notifications(method: string): readonly RecordedExchange[] {
 		return this.#exchanges.get(exchangeKey('notification', method)) ?? [];
 	}

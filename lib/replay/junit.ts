@@ -2,7 +2,6 @@ import {printable} from '../util/printable.js';
 import type {ReplayOutcome} from './outcome.js';
 import {formatDifference} from './report.js';
 
-/** The results of one replayed connection. */
 export type JunitSuite = {readonly name: string; readonly outcomes: readonly ReplayOutcome[]};
 
 /** Formats the results of a replay as JUnit XML, which CI systems read. */

@@ -3,7 +3,6 @@ import type {RecordedMessage} from '../traffic-log/log-contents.js';
 /** The end of bridge whose view is replayed. */
 type ReplaySide = 'client' | 'upstream';
 
-/** Returns the messages of a connection as one side saw them. */
 export const messagesSeenBy = (
 	side: ReplaySide,
 	messages: readonly RecordedMessage[],
@@ -64,7 +63,6 @@ const messageKey = ({kind, key, method}: RecordedMessage): string =>
 const isTranslation = (message: RecordedMessage, before: RecordedMessage | undefined): boolean =>
 	before?.side === 'upstream' && before.from === 'server' && messageKey(before) === messageKey(message);
 
-/** The requests that bridge has responded to itself. */
 function requestsHandledByBridge(messages: readonly RecordedMessage[]): ReadonlySet<number> {
 	const pending = new Map<string | undefined, number>();
 	const found = new Set<number>();

@@ -3,7 +3,6 @@ import {objectOf} from '../util/json.js';
 import type {ValueDifference} from './compare.js';
 import type {Recording} from './recording.js';
 
-/** The result of replaying one message. */
 export type ReplayOutcome = {
 	/** The method, with the name or the URI from the params. */
 	readonly title: string;
@@ -19,7 +18,6 @@ export type ReplayOutcome = {
 const distinguishingParams = ['name', 'uri'] as const;
 const MAX_TITLE = 100;
 
-/** Returns a short description of a request. */
 export function messageTitle(message: RecordedMessage, recording: Recording): string {
 	const {method = 'a response', length} = message;
 	// Large messages are not parsed for a title.

@@ -10,7 +10,6 @@ import type {Recording} from './recording.js';
 type RawPlayerOptions = {
 	readonly recording: Recording;
 	readonly connection: RecordedConnection;
-	/** The side that is played. */
 	readonly as: 'client' | 'server';
 	readonly timing: ReplayTiming;
 	/** Timeout for the other side; 0 for none. */

@@ -13,14 +13,12 @@ export type PlaybackStep = {
 /** A recorded message of the client, with the server's messages that it caused as far as can be inferred. */
 export type RecordedExchange = {
 	readonly message: RecordedMessage;
-	/** The index of the conversation. */
 	readonly conversation: number;
 	/** The messages up to and including the response. For a notification, all of its messages. */
 	readonly responseSteps: readonly PlaybackStep[];
 	/** The messages after the response and before the client's next message. */
 	readonly laterSteps: readonly PlaybackStep[];
 	readonly hasResponse: boolean;
-	/** Whether the client has cancelled the request. */
 	readonly isCancelled: boolean;
 };
 
@@ -165,7 +163,6 @@ function appended<T>(list: readonly T[], item: T): readonly T[] {
 	return list;
 }
 
-/** Whether a message is a server request, or the client's response to one. */
 const isServerRequestOrResponse = ({kind, from}: RecordedMessage): boolean =>
 	from === 'server' ? kind === 'request' : kind === 'response';
 

@@ -13,11 +13,9 @@ type RecordedServerRequestsOptions = {
 	readonly rules: ComparisonRules;
 	readonly secretValues: readonly SecretValue[];
 	readonly idMap: IdMap;
-	/** The origin of the responses. */
 	readonly origin: MessageOrigin;
 };
 
-/** The reply to a live server request. */
 type ServerRequestReply = {readonly response: Envelope | undefined; readonly outcome: ReplayOutcome};
 
 /** Limit of recorded server requests that are compared to find the most similar one. */

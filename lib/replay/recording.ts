@@ -37,7 +37,6 @@ export class Recording {
 		);
 	}
 
-	/** Returns a range of the log, unchanged. */
 	bytes({file, start, length}: LogRange): Buffer {
 		const bytes = Buffer.allocUnsafe(length);
 		let filled = 0;
@@ -68,7 +67,6 @@ export class Recording {
 	}
 }
 
-/** Limit of connections in an error message. */
 const MAX_SHOWN = 20;
 
 /**

@@ -6,7 +6,6 @@ import {readLogLines} from '../traffic-log/log-files.js';
 
 /** A new recording next to the old one. It replaces the old one when it is complete. */
 export class ReplacementRecording {
-	/** The path of the new recording. */
 	readonly path: string;
 	readonly #target: string;
 

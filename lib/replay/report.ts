@@ -53,7 +53,6 @@ export function formatDifference({
 const segmentName = (segment: ValuePath[number] = ''): string =>
 	typeof segment === 'string' ? segment : segment[0];
 
-/** Formats two multi-line texts as a diff of their lines. */
 function textLines(recorded: string, live: string): string[] {
 	const lines = lineDiff(recorded, live).map(line => `    ${shortened(printable(line))}`);
 	const left = lines.length - MAX_LINES;
@@ -85,14 +84,12 @@ function excerptsAroundDifference(one: string, other: string): readonly [string,
 	return [part(one), part(other)];
 }
 
-/** Adds color to a line of a report. */
 export function colorize(line: string): string {
 	if (line.startsWith('✗') || /^ {4}- /.test(line)) return `${RED}${line}${RESET}`;
 	if (/^ {4}\+ /.test(line) || line.startsWith('✓')) return `${GREEN}${line}${RESET}`;
 	return /^ {4}…/.test(line) ? `${DIM}${line}${RESET}` : line;
 }
 
-/** The number of results by status. */
 export type OutcomeCounts = {readonly [status in ReplayOutcome['status']]: number};
 
 export const ZERO_COUNTS: OutcomeCounts = {same: 0, different: 0, failed: 0, missed: 0};

@@ -10,7 +10,6 @@ import type {Recording} from './recording.js';
 export type SecretValue = {readonly pattern: PointerPattern; readonly value: unknown};
 
 const REDACTED_JSON = Buffer.from(`"${REDACTED}"`);
-/** Limit of secrets in an error message. */
 const MAX_SHOWN = 10;
 
 /** Fills the redacted secrets in a message with their values. */
@@ -37,7 +36,6 @@ function fillRedacted(value: unknown, path: ValuePath, secretValues: readonly Se
 const matchesExactly = (pattern: PointerPattern, path: ValuePath): boolean =>
 	pattern.length === path.length && matchesPrefix(pattern, path);
 
-/** Returns the paths of redacted secrets in a message. */
 function redactedPaths(value: unknown, path: ValuePath = []): ValuePath[] {
 	if (value === REDACTED) return isSecretMemberName(String(path.at(-1))) ? [path] : [];
 	if (Array.isArray(value)) return value.flatMap((item, at) => redactedPaths(item, [...path, String(at)]));

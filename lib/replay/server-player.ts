@@ -23,7 +23,6 @@ type ServerPlayerOptions = {
 /** How long a client may take to respond to a recorded server request before the playback continues. */
 const CLIENT_RESPONSE_TIMEOUT_MS = 60_000;
 
-/** The playback of a recorded exchange to a live client. */
 type Playback = {
 	readonly exchange: RecordedExchange;
 	/** The id of the live request and its progress token, as JSON text. */

@@ -12,7 +12,7 @@ const idPatterns = [
 	/(?<![\w-])eyJ[\w-]{10,20000}\.[\w-]{10,20000}\.[\w-]*/,
 	/\b[\da-f]{32,128}\b/,
 ];
-/** Combines patterns into one. */
+/** Combines only the literals above. */
 const combinePatterns = (shapes: readonly RegExp[]): RegExp =>
 	new RegExp(shapes.map(({source}) => source).join('|'), 'gi');
 
@@ -71,7 +71,6 @@ const maskVolatileParts = (text: string): string => text.replace(volatilePattern
 export const extractIds = (text: string): readonly string[] =>
 	text.length > MAX_TEXT ? [] : (text.match(idPattern) ?? []);
 
-/** Replaces the parts of a text that look like an id or a token. */
 export const replaceIds = (text: string, other: (id: string) => string): string =>
 	text.length > MAX_TEXT ? text : text.replace(idPattern, other);
 

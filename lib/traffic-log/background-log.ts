@@ -17,7 +17,6 @@ export type BackgroundLogOptions = LogSettings & {
 	readonly onBug: (error: Error) => void;
 };
 
-/** What a closed destination has lost. */
 export type LogCloseResult = {readonly lostBytes: number; readonly leftOutLines: number};
 
 /** Eight of the largest chunks, with their heads and tails. */
@@ -42,7 +41,6 @@ const MAX_IN_FLIGHT_BYTES_WAITING = 16 * 2 ** 20;
 export class BackgroundLog {
 	readonly #options: BackgroundLogOptions;
 	readonly #worker: Worker;
-	/** Callbacks for closed destinations, by key. */
 	readonly #closeCallbacks = new Map<number, (closed: LogCloseResult) => void>();
 	#openKeys = new Set<number>();
 	#lastKey = 0;
@@ -73,7 +71,6 @@ export class BackgroundLog {
 		this.#worker.unref();
 	}
 
-	/** Whether lines are logged. */
 	get isOn(): boolean {
 		return this.#isBeforeFirstOpen || this.#openKeys.size > 0;
 	}
@@ -94,7 +91,6 @@ export class BackgroundLog {
 		this.#timer ??= setTimeout(() => this.#postBlockOnTimer(), this.#batchDelayMs);
 	}
 
-	/** Opens a destination and returns its key. */
 	open(destination: LogDestination | 'stdout'): number {
 		if (!this.#isBeforeFirstOpen) this.#postBlock();
 		this.#isBeforeFirstOpen = false;

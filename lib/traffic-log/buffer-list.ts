@@ -23,7 +23,6 @@ export class BufferList {
 		this.#used += piece.copy(this.#block, this.#used);
 	}
 
-	/** Removes and returns all bytes. */
 	take(): Buffer[] {
 		this.#finishBlock();
 		this.#size = 0;

@@ -26,11 +26,9 @@ export function connectionIdOf(line: Buffer): string | undefined {
 	return typeof found === 'string' ? found : undefined;
 }
 
-/** What the log of a connection lacks. */
 type IncompleteLog = {
 	/** Lines that the log reports as dropped and that may belong to this connection. */
 	readonly gapLines: number;
-	/** Lines that could not be parsed. */
 	readonly brokenLines: number;
 	/** The presumed client, if the open event is missing. */
 	readonly presumedClient: string | undefined;

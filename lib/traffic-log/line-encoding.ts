@@ -2,7 +2,6 @@ import {isoTimeBytes} from '../util/clock.js';
 import type {BufferList} from './buffer-list.js';
 import {encodeRecord, RecordWriter} from './records.js';
 
-/** The form of lines while they are buffered. */
 export type LineEncoding = {
 	/** Appends a line: its time, and the rest of it in parts. */
 	append(queued: BufferList, time: number, parts: readonly Buffer[]): void;

@@ -5,7 +5,6 @@ import {type MessageHead, scanMessage} from '../wire/scan.js';
 import type {LogFile} from './log-files.js';
 import {type PositionedLine, readPositionedLines} from './positioned-lines.js';
 
-/** A range of bytes in a log file. */
 export type LogRange = {readonly file: number; readonly start: number; readonly length: number};
 
 /** An item of a connection: its range in the log, and its time in microseconds. */
@@ -25,7 +24,6 @@ export type RecordedMessage = RecordedItem & {
 	readonly method: string | undefined;
 	/** The end of the pipeline that recorded it. */
 	readonly side: 'client' | 'upstream';
-	/** Whether bridge created it. */
 	readonly isByBridge: boolean;
 };
 
@@ -77,7 +75,6 @@ type ConnectionDraft = {
 class LogReader {
 	readonly #conn: string | undefined;
 	readonly #drafts = new Map<string, ConnectionDraft>();
-	/** Interned method names. */
 	readonly #methods = new Map<string, string>();
 	#count = 0;
 	#brokenLines = 0;

@@ -1,6 +1,5 @@
 import type {LogDestination} from './traffic-log.js';
 
-/** Messages to the log worker. */
 export type ToLogWorker =
 	| {readonly kind: 'open'; readonly key: number; readonly destination: LogDestination | 'stdout'}
 	/** Lines for all open destinations, and what was dropped before them. */
@@ -10,11 +9,9 @@ export type ToLogWorker =
 	/** The result of a `write`. */
 	| {readonly kind: 'wrote'; readonly error?: string | undefined};
 
-/** Messages from the log worker. */
 export type FromLogWorker =
 	/** This many bytes are no longer in flight. */
 	| {readonly kind: 'processed'; readonly bytes: number}
-	/** A block for reuse. */
 	| {readonly kind: 'spare'; readonly memory: ArrayBuffer}
 	| {readonly kind: 'full'; readonly isFull: boolean}
 	| {readonly kind: 'trouble'; readonly key: number; readonly text: string; readonly leftOutLines: number}
@@ -28,7 +25,6 @@ export type FromLogWorker =
 
 type LogGap = {readonly lines: number; readonly bytes: number};
 
-/** The settings of all destinations. */
 export type LogSettings = {
 	readonly flushMs: number;
 	readonly maxBytes: number;

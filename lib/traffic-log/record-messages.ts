@@ -13,14 +13,12 @@ type RecordMessagesOptions = {
 	readonly isOn?: () => boolean;
 	readonly client: string;
 	readonly upstream: string;
-	/** Whether secrets are logged unredacted. */
 	readonly withSecrets: boolean;
 };
 
 /** Limit of what is logged of an invalid message, in bytes. */
 const EXCERPT = 64 * 1024;
 
-/** The taps at both ends of a pipeline. */
 export type Taps = {
 	readonly client: Stage;
 	readonly upstream: Stage;

@@ -17,13 +17,11 @@ export type TrafficLogOptions = {
 	readonly destination: LogDestination | LogStream;
 	/** Milliseconds until buffered lines are written. */
 	readonly flushMs?: number;
-	/** Limit of the buffer. */
 	readonly maxBytes?: number;
 	/** Buffered bytes that are written without delay, to keep memory small under heavy traffic. */
 	readonly flushThresholdBytes?: number;
 	/** At the limit, `gap` drops and counts lines; `wait` applies backpressure. */
 	readonly onFull?: 'gap' | 'wait';
-	/** The form of buffered lines. */
 	readonly encoding?: LineEncoding;
 	/** Called when writing fails, and when it works again. */
 	readonly onTrouble?: (message: string) => void;
@@ -50,7 +48,6 @@ export class TrafficLog {
 	#bufferedBytes = 0;
 	#gap = {lines: 0, bytes: 0};
 	#droppedBytes = 0;
-	/** The number of lines dropped so far. */
 	droppedLines = 0;
 	readonly #valveReleases: Array<() => void> = [];
 	#timer: NodeJS.Timeout | undefined;

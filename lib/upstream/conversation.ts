@@ -15,7 +15,6 @@ export type Principal = {
 	readonly token: string;
 };
 
-/** The principal of clients without credentials. */
 export const anonymousPrincipal: Principal = {
 	authorization: undefined,
 	id: JSON.stringify([undefined, undefined]),

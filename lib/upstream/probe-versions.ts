@@ -6,13 +6,10 @@ import {handshakeVersions, isHandshakeVersion, STATELESS, type Version} from '..
 import {isBridgeError, type JsonObject, listOf, objectOf} from '../util/json.js';
 import {RpcClient} from './rpc-client.js';
 
-/** The result of requesting one version. */
 export type VersionProbe = {
 	readonly requested: Version;
-	/** The version in the response. */
 	readonly reported?: string;
 	readonly result?: JsonObject;
-	/** Why there is no result. */
 	readonly reason?: string;
 	/** Whether the reason is an error of bridge, whose text includes a remedy. */
 	readonly hasRemedy?: boolean;

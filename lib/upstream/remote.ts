@@ -25,7 +25,6 @@ export type RemoteUpstreamOptions = Omit<RestartOptions, 'open'> & {
 	readonly onSse?: () => void;
 };
 
-/** Connects to a remote upstream over its transport. */
 export function remoteUpstream(options: RemoteUpstreamOptions): Endpoint {
 	const {name, url, log, maxBytes, transport, isTransportGuessed, headers, upstreamControl} = options;
 	const http = (): Endpoint => httpClient({name, url, log, maxBytes, upstreamControl});

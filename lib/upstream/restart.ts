@@ -48,11 +48,9 @@ class RestartingUpstream {
 	#endpoint: Endpoint | undefined;
 	#subscription: Subscription | undefined;
 	#timer: NodeJS.Timeout | undefined;
-	/** Removes the pending start from the queue. */
 	#cancelStart: (() => void) | undefined;
 	#initializeRequest: Envelope | undefined;
 	#initializedNotification: Envelope | undefined;
-	/** The key of the pending initialize request. */
 	#initializeKey: string | undefined;
 	/** Whether the client's own handshake has a result. For a stateless upstream, any response counts. */
 	#isClientInitialized = false;

@@ -3,7 +3,6 @@ import {BridgeError} from '../core/errors.js';
 import type {Endpoint} from '../core/stage.js';
 import {type JsonObject, listOf, objectOf} from '../util/json.js';
 
-/** Limit of pages per list. */
 const MAX_PAGES = 100;
 
 /** A minimal JSON-RPC client for one endpoint. */

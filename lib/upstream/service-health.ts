@@ -2,7 +2,6 @@ import type {BridgeError} from '../core/errors.js';
 import type {Negotiation} from '../protocol/negotiation.js';
 import type {JsonObject} from '../util/json.js';
 
-/** The observed state of a service, for people. */
 export type ServiceHealth = {
 	toolCount: number | undefined;
 	restarts: number;
@@ -15,7 +14,6 @@ export type ServiceHealth = {
 export type UpstreamObserver = {
 	/** The connection was lost. If it is not retried, the next request restores it. */
 	readonly onDisconnected: (reason: BridgeError, isRetried: boolean) => void;
-	/** The connection was restored. */
 	readonly onReconnected: (result: JsonObject) => void;
 	/** The upstream had lost the session and was re-initialized. */
 	readonly onReinitialized: (result: JsonObject) => void;

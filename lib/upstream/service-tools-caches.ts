@@ -13,7 +13,6 @@ export type ServiceToolsCachesOptions = {
 /** Limit of principals with cached tools. The oldest is evicted. */
 export const MAX_TOOLS_CACHES = 1000;
 
-/** The cached tool lists of one service, by principal. */
 export class ServiceToolsCaches {
 	readonly #options: ServiceToolsCachesOptions;
 	readonly #caches = new BoundedMap<string, ToolsCache>(MAX_TOOLS_CACHES);
@@ -28,7 +27,6 @@ export class ServiceToolsCaches {
 		return cache;
 	}
 
-	/** Cache hits and misses, summed over all principals. */
 	counts(): {readonly hits: number; readonly misses: number} {
 		const all = [...this.#caches.values()].map(({counts}) => counts);
 		return {

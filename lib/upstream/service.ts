@@ -42,7 +42,6 @@ type OpenServiceOptions = {
 	readonly token?: string;
 };
 
-/** Opens a connection to an upstream in this process. */
 export type OpenInProcess = (negotiation: Negotiation, token: string) => Endpoint;
 
 /** A configured service: how to connect to its upstream, and its observed state. */
@@ -56,7 +55,6 @@ export class Service {
 	/** Losses of ended conversations, by feature. */
 	readonly #endedLosses = new Map<string, number>();
 	lastNegotiation: Negotiation | undefined;
-	/** Number of running child processes. */
 	children = 0;
 	readonly #toolsCaches: ServiceToolsCaches;
 	readonly #toolParameters = new BoundedMap<string, ToolHeaderParameters>(MAX_TOOLS_CACHES);
@@ -86,7 +84,6 @@ export class Service {
 		return timeoutSetting ?? `servers.${name}.timeout`;
 	}
 
-	/** The HTTP path of the service. */
 	get path(): string {
 		const {name} = this.config;
 		return name === ALL_SERVICES ? '/mcp' : `/mcp/${name}`;
@@ -157,7 +154,6 @@ export class Service {
 		return this.#toolsCaches.counts();
 	}
 
-	/** Opens a connection for one conversation. */
 	open(
 		negotiation: Negotiation,
 		authorization: string | undefined,
@@ -254,7 +250,6 @@ export class Service {
 		this.health.isFailed = false;
 	}
 
-	/** Closes the shared upstream. */
 	async close(): Promise<void> {
 		await this.#sharedUpstream?.close();
 	}

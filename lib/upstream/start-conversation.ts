@@ -16,11 +16,9 @@ export type ConversationPipelineOptions = {
 type StartConversationOptions = Omit<ConversationPipelineOptions, 'taps'> & {
 	/** Returns the traffic log taps of a conversation between this client and this upstream. */
 	readonly taps: (client: string, upstream: string) => Taps | undefined;
-	/** Returns the stages of a conversation's pipeline. */
 	readonly stages: (conversation: Conversation, options: ConversationPipelineOptions) => Stage[];
 };
 
-/** Connects each client with its upstream through a pipeline. */
 export const conversationStarter =
 	(options: StartConversationOptions): StartConversation =>
 	(client: Endpoint, conversation: Conversation) => {

@@ -28,7 +28,6 @@ export class UpstreamRequests {
 		return this.queued.remove(id);
 	}
 
-	/** Removes and returns the pending requests. */
 	takePending(): UpstreamRequest[] {
 		const pending = [...this.#pending.values()];
 		this.#pending.clear();

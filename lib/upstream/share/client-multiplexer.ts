@@ -15,7 +15,6 @@ import {SharedServerRequests, undeliverableResponse} from './shared-server-reque
 type ClientMultiplexerOptions = {
 	readonly name: string;
 	readonly log: Log;
-	/** Sends a message over the current connection to the upstream. */
 	readonly send: (envelope: Envelope) => void;
 };
 

@@ -11,7 +11,6 @@ export function listChangesBetween(before: string, after: string): Envelope[] {
 	return listChangedNotifications({capabilities: {...was, ...is}});
 }
 
-/** The error for clients that attach while the upstream is being closed. */
 export const closingError = (name: string): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_CLOSED',
@@ -19,6 +18,5 @@ export const closingError = (name: string): BridgeError =>
 		'Connect again when bridge has been restarted.',
 	);
 
-/** Whether two results of `initialize` have different protocol versions. */
 export const hasVersionChanged = (before: string, after: string): boolean =>
 	memberText(Buffer.from(before), 'protocolVersion') !== memberText(Buffer.from(after), 'protocolVersion');

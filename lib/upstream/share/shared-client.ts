@@ -36,7 +36,6 @@ export class SharedClient implements Endpoint {
 	/** The `clientInfo` and the capabilities from the client's initialize. */
 	info: JsonObject = {name: 'unknown', version: '0'};
 	capabilities: JsonObject = {};
-	/** Whether the client has received an initialize result. */
 	hasInitializeResult = false;
 	/** Whether the client has sent `notifications/initialized`. Before that, it receives only responses. */
 	isInitialized = false;

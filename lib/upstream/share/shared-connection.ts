@@ -19,7 +19,6 @@ import {memberText} from '../../wire/member.js';
 type SharedConnectionOptions = {
 	readonly name: string;
 	readonly log: Log;
-	/** Opens a new connection to the upstream. */
 	readonly open: () => Endpoint;
 	readonly targetVersion?: Version | undefined;
 	/** Timeout of one handshake attempt. */
@@ -29,7 +28,6 @@ type SharedConnectionOptions = {
 	 * Called after the handshake, with the upstream's own result of `initialize`, its version and the duration.
 	 */
 	readonly onReady: (result: string, version: Version, durationMs: number) => void;
-	/** Returns the client that sent the request with this key. */
 	readonly clientOf: (key: string) => ClientDescription | undefined;
 	readonly onMessage: (envelope: Envelope) => void;
 	/** Called once, as the last callback: the connection was closed or could not be opened. */

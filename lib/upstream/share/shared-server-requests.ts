@@ -6,7 +6,6 @@ import {canonicalId} from '../../wire/id.js';
 import {progressTokenKey} from '../../wire/progress-token-key.js';
 import {checkKeyLengths} from './owner-map.js';
 
-/** A pending server request to one client. */
 type SharedServerRequest<Client> = {
 	/** The id that the client receives. */
 	readonly clientSideId: string;

@@ -33,7 +33,6 @@ export type SharedUpstreamOptions = {
 	/** Limits of the backlog of a client that stops reading. */
 	readonly maxUnreadBytes?: number;
 	readonly graceMs?: number;
-	/** Delays between restarts. */
 	readonly backoff?: BackoffLimits;
 	/** A monotonic clock, in milliseconds. */
 	readonly now?: () => number;
@@ -121,7 +120,6 @@ export class SharedUpstream {
 		return client;
 	}
 
-	/** Closes the upstream and disconnects all clients. */
 	async close(): Promise<void> {
 		clearTimeout(this.#timer);
 		this.#phase = 'closed';

@@ -185,7 +185,6 @@ function forwardProgress({progressTokens, log, name}: ClientMultiplexer, envelop
 		});
 }
 
-/** Forwards the cancellation of a server request. */
 function handleCancelled({serverRequests, log, name}: ClientMultiplexer, envelope: Envelope): void {
 	const id = memberText(envelope.bytes, 'params', 'requestId');
 	const found = id === undefined ? undefined : serverRequests.cancel(id);
