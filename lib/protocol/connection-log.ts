@@ -4,7 +4,7 @@ import {type JsonObject, objectOf} from '../util/json.js';
 import type {Negotiation} from './negotiation.js';
 import {isHandshakeVersion, NEWEST_HANDSHAKE, STATELESS, type Version} from './version.js';
 
-/** Deprecated features. Each name is also that of the capability which shows its use. */
+/** Deprecated features. A capability with the same name indicates that the feature is used. */
 const deprecatedFeatures = ['logging', 'sampling', 'roots'] as const;
 
 const SSE_NOTICE = 'HTTP+SSE may be removed from the specification since 2026-09-03';

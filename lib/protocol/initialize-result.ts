@@ -3,7 +3,7 @@ import {isObject, type JsonObject, objectOf} from '../util/json.js';
 /** An `initialize` result that clients accept, and the members that were invalid in the original. */
 type RepairedInitialize = {readonly result: JsonObject; readonly members: readonly string[]};
 
-/** The maximum number of reported members, and the depth of `tasks.requests.tools.call`. */
+/** Limits for reported members, and for depth in capabilities: `tasks.requests.tools.call` is the deepest. */
 const [MAX_REPORTED, MAX_DEPTH] = [20, 4];
 
 /** Members of capabilities whose values are booleans. All others are objects. */

@@ -3,9 +3,9 @@ import {BridgeError} from '../core/errors.js';
 import {memberRange} from '../wire/member.js';
 import {CLIENT_CAPABILITIES, PROTOCOL_VERSION} from './v2026-07-28.js';
 
-/** In bytes, of an `initialize` or the `_meta` of a stateless request. A session retains them. */
+/** The maximum bytes of an `initialize`, or of the `_meta` of a stateless request. A session retains them. */
 const MAX_CLIENT_DESCRIPTION = 64 * 2 ** 10;
-/** In bytes, of a message that sets one option of a session, such as its log level or a subscription. */
+/** The maximum bytes of a message that sets one option of a session, such as its log level. */
 const MAX_SETTING = 8 * 2 ** 10;
 
 /** The maximum size of messages whose content a session retains, by method. */

@@ -21,7 +21,7 @@ export type ToolList = {
 const MAX_PAGES = 1000;
 /** The maximum number of tools of one list. Each is hashed on the main thread, with sorted members. */
 export const MAX_TOOLS = 10_000;
-/** In all pages of one list. Parsing, sorting and serializing a value takes a third of a microsecond. */
+/** The maximum number of values in all pages. To parse, sort and serialize one takes a third of a microsecond. */
 const MAX_VALUES = 500_000;
 
 /** The reason for a missing list. The message continues a sentence that starts with the upstream's name. */
