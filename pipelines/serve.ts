@@ -34,7 +34,6 @@ type ServePipelineOptions = Omit<
 	readonly maxBytes?: number;
 	/** Called when Codex has exited, with the reason. */
 	readonly onExit: (error: BridgeError) => void;
-	/** The version of bridge. */
 	readonly version: string;
 };
 

@@ -32,7 +32,6 @@ export function deprecationNotice(negotiation: Negotiation, transport: string): 
 	return notices.length === 0 ? undefined : `${notices.join('; ')}.`;
 }
 
-/** The transport name of the hub, an endpoint in this process. */
 export const HUB_TRANSPORT = 'hub';
 
 /** The fields of `proxy.connect` except `server`, `toolCount`, `duration` and `status`. */

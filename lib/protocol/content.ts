@@ -2,7 +2,6 @@ import {isObject, type JsonObject, listOf, mapMember, mapObjects, objectOf} from
 import type {RuleContext} from './translation-rule.js';
 import type {Version} from './version.js';
 
-/** The first version with each type of content. */
 const firstVersions = new Map<unknown, Version>([
 	['text', '2024-11-05'],
 	['image', '2024-11-05'],
@@ -24,7 +23,6 @@ export type BlockChange = (
 	index: number,
 ) => JsonObject;
 
-/** Applies a change to every content block of a result, or of params. */
 export type BlockMapper = (change: BlockChange) => (value: JsonObject, context: RuleContext) => JsonObject;
 
 export const mapToolResultBlocks: BlockMapper =
@@ -34,7 +32,6 @@ export const mapToolResultBlocks: BlockMapper =
 			mapObjects(content, (block, index) => change(block, `/content/${index}`, context, index)),
 		);
 
-/** Changes the content of all messages in a prompt or a sampling request. */
 export const mapMessageBlocks: BlockMapper =
 	change =>
 	(value, context): JsonObject =>

@@ -71,7 +71,6 @@ function withEnumNames(field: JsonObject): JsonObject {
 	return {...rest, enum: options.map(({value}) => value), enumNames: options.map(({title}) => title)};
 }
 
-/** The options of a multi-select field. */
 function optionsOf(field: JsonObject): FormOption[] {
 	const items = objectOf(field.items);
 	if (!Array.isArray(items.enum)) return toOptions(items.anyOf ?? items.oneOf);
@@ -100,7 +99,6 @@ const responseReader =
 	content =>
 		choicesOf(content, choices);
 
-/** Converts ticked checkboxes to the lists that the upstream requested. */
 function choicesOf(content: JsonObject, choices: readonly Checkboxes[]): JsonObject {
 	const checkboxes = new Set(
 		choices.flatMap(({name, options}) => options.map(value => checkboxName(name, value))),

@@ -2,10 +2,8 @@ import {type JsonObject, listOf, objectOf} from '../util/json.js';
 import {needsWrapper} from './stateless-output.js';
 import {type Version, versions} from './version.js';
 
-/** The capabilities in an upstream's `initialize` result, and its tools. */
 type UpstreamFeatures = {readonly capabilities: JsonObject; readonly tools: readonly JsonObject[]};
 
-/** A feature, the version that introduced it, and the effect on a side that is older. */
 type Feature = {
 	readonly since: Version;
 	readonly name: string;
@@ -60,7 +58,6 @@ export function lossesBetween(client: Version, upstream: Version, server: Upstre
 	});
 }
 
-/** The losses of each client version. */
 export const lossesOf = (
 	upstream: Version,
 	server: UpstreamFeatures,

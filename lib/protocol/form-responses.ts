@@ -2,12 +2,10 @@ import {bufferLimit, type EvictableBuffer} from '../core/buffer-limit.js';
 import type {JsonObject} from '../util/json.js';
 import {shortKey} from '../util/short-key.js';
 
-/** The maximum number of forms that wait for a response. */
 const MAX_FORMS = 1000;
 /** In characters of the names and options of these forms. The largest form uses a sixteenth of it. */
 const MAX_LENGTH = 16 * 2 ** 20;
 
-/** Converts the response to a downgraded form. */
 export type FormReader = (content: JsonObject) => JsonObject;
 
 /**

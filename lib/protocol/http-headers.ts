@@ -11,7 +11,6 @@ export const nameParamByMethod: ReadonlyMap<string, string> = new Map([
 	['resources/read', 'uri'],
 ]);
 
-/** Whether the headers of a message depend only on the protocol version of the upstream. */
 export const dependOnVersionOnly = ({head: {method}}: Envelope, version: Version | undefined): boolean =>
 	version !== STATELESS && method !== 'server/discover' && method !== 'initialize';
 
@@ -45,7 +44,6 @@ const ENCODED = /^=\?base64\?(.*)\?=$/s;
 /** Text that needs no encoding in a header: visible ASCII, with spaces only in between. */
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** Encodes a text for a header if that is necessary. */
 export const encodeHeader = (text: string): string =>
 	PLAIN.test(text) && !ENCODED.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 

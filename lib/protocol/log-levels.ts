@@ -16,6 +16,5 @@ export const isAtLeast = (level: unknown, minimum: string | undefined): boolean 
 
 export const isLogLevel = (level: unknown): level is string => levels.includes(level);
 
-/** The level that includes the most messages. */
 export const mostVerbose = (minimums: readonly string[]): string | undefined =>
 	minimums.toSorted((a, b) => levels.indexOf(a) - levels.indexOf(b))[0];

@@ -35,13 +35,11 @@ const unchanged = (envelope: Envelope): Envelope => envelope;
 
 const noTransformMarks: TransformMarks = {calls: 0, results: 0, errors: 0};
 
-/** The state of a conversation after its handshakes. */
 export type NegotiationSnapshot = {
 	readonly client: Version;
 	readonly upstream: Version;
 	/** Whether the version of the upstream is only assumed. */
 	readonly isUnsure: boolean;
-	/** The capabilities of the client. */
 	readonly capabilities: JsonObject;
 };
 
@@ -82,7 +80,6 @@ export class Negotiation {
 	retranslate: (envelope: Envelope, reply: (back: Envelope) => void) => Envelope | undefined = unchanged;
 	/** Whether the request with this id is queued, and was not sent to the upstream yet. */
 	hasQueued: (id: string) => boolean = () => false;
-	/** The marks that the current translator reported. */
 	#translatorMarks: TransformMarks | undefined;
 	#clientVersion: Version | undefined;
 	#upstreamVersion: Version | undefined;
@@ -140,7 +137,6 @@ export class Negotiation {
 		return this.#offersTasks && (this.#clientVersion !== NEWEST_HANDSHAKE || this.options.isHub === true);
 	}
 
-	/** Sets the version of the client, or clears it. */
 	setClient(version: Version | undefined, {info, capabilities}: Partial<ClientDescription> = {}): void {
 		this.#clientVersion = version;
 		this.#startEpoch();
@@ -183,7 +179,6 @@ export class Negotiation {
 		return {client, upstream, isUnsure, capabilities: this.clientCapabilities};
 	}
 
-	/** Restores a conversation that another replica started. */
 	restore({client, upstream, isUnsure, capabilities}: NegotiationSnapshot, hasTools: boolean): void {
 		this.isRestored = true;
 		this.setClient(client, {capabilities});
@@ -221,7 +216,6 @@ export class Negotiation {
 		this.#translatorMarks = undefined;
 	}
 
-	/** Sets the marks of the tool calls and results that the translator changes. */
 	setTransformMarks(transformMarks: TransformMarks): void {
 		this.#translatorMarks = transformMarks;
 		this.#update();

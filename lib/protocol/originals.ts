@@ -72,7 +72,6 @@ class RestoreTarget {
 		setMember(container, names.at(-1) ?? '', original);
 	}
 
-	/** Returns a copy of the container that may be modified. */
 	#copyOf(container: unknown): Container {
 		if (this.#copies.has(container)) return container as Container;
 		const copy = Array.isArray(container) ? [...container] : {...(container as JsonObject)};

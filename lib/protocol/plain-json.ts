@@ -73,5 +73,4 @@ function stripList(list: readonly unknown[], pointer: string, removed: RemovedVa
 const isUnsupported = (value: unknown): boolean =>
 	value === null || (typeof value === 'number' && !Number.isInteger(value));
 
-/** Escapes a name for a JSON pointer. */
 export const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -17,7 +17,6 @@ const limits: ReadonlyMap<string, number> = new Map([
 	['resources/subscribe', MAX_SETTING],
 ]);
 
-/** Returns an error if the message is larger than a session may retain. */
 export function retainedSizeError(envelope: Envelope): BridgeError | undefined {
 	const {id, method} = envelope.head;
 	const {size} = envelope;

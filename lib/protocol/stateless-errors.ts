@@ -2,7 +2,6 @@ import {BridgeError} from '../core/errors.js';
 import {type JsonObject, listOf, objectOf} from '../util/json.js';
 import {STATELESS} from './version.js';
 
-/** The error for an upstream that does not support the requested stateless version. */
 export const statelessUnsupported = (upstream: string): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_INVALID',

@@ -50,7 +50,6 @@ const withoutBooleanSchemas = (schema: unknown): unknown =>
 
 const booleanSchema = (isAny: boolean): JsonObject => (isAny ? {} : {not: {}});
 
-/** Wraps structured content that is not an object, and repeats it as text. */
 export function wrapOutput(result: JsonObject, isToolWrapped: boolean): JsonObject {
 	const {structuredContent} = result;
 	if (structuredContent === undefined || (!isToolWrapped && isObject(structuredContent))) return result;
@@ -58,7 +57,6 @@ export function wrapOutput(result: JsonObject, isToolWrapped: boolean): JsonObje
 	return {...result, content, structuredContent: {result: structuredContent}};
 }
 
-/** Converts the tools and the tool results in sampling params for handshake clients. */
 export const toHandshakeSampling = (params: JsonObject): JsonObject =>
 	mapMember(toHandshakeTools(params), 'messages', messages =>
 		mapObjects(messages, message =>

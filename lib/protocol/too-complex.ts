@@ -1,7 +1,6 @@
 import {BridgeError} from '../core/errors.js';
 import {MAX_KEY_BYTES, MAX_MESSAGE_VALUES} from '../wire/walk.js';
 
-/** The error for a message that would take too long to parse. */
 export const tooComplex = (sender: string): BridgeError =>
 	new BridgeError(
 		'ERR_MESSAGE_TOO_LARGE',

@@ -13,17 +13,14 @@ import {decodeHeader, encodeHeader} from './http-headers.js';
 type HeaderParameter = {
 	/** The header, in lower case. */
 	readonly header: string;
-	/** The member names that lead to the argument. */
 	readonly path: readonly string[];
 	readonly isNumber: boolean;
 };
 
-/** A header that differs from the message. */
 type HeaderMismatch = {readonly header: string; readonly actual: unknown; readonly expected: unknown};
 
 const SCHEMA_KEY = 'x-mcp-header';
 const PREFIX = 'mcp-param-';
-/** The characters that a header name may contain. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]{1,200}$/;
 const types: readonly unknown[] = ['string', 'integer', 'number', 'boolean'];
 /** The limits for the depth of arguments and the number of tools. The oldest tool is evicted. */
@@ -48,7 +45,6 @@ export function headerParametersIn(schema: unknown, path: readonly string[] = []
 export class ToolHeaderParameters {
 	readonly #byTool = new BoundedMap<string, readonly HeaderParameter[]>(MAX_TOOLS);
 
-	/** Adds a list of tools, or one page of it. */
 	update(tools: unknown): void {
 		for (const tool of listOf(tools).map(objectOf)) {
 			if (typeof tool.name !== 'string') continue;

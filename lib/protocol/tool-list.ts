@@ -3,13 +3,11 @@ import {isObject, type JsonObject, objectOf, toText, without} from '../util/json
 import {ExactNumbers} from '../wire/exact-numbers.js';
 import {jsonComplexity} from '../wire/json-complexity.js';
 
-/** All tools of an upstream, as one page that can be sent repeatedly. */
 export type ToolList = {
 	/** The members of the result as JSON, without the surrounding braces and without `ttlMs`. */
 	readonly members: string;
 	readonly bytes: number;
 	readonly count: number;
-	/** The time to live that the upstream set, if any. */
 	readonly ttlMs: number | undefined;
 	/** The hash of each tool, by name. */
 	readonly hashes: ReadonlyMap<string, string>;
@@ -21,7 +19,7 @@ export type ToolList = {
 const MAX_PAGES = 1000;
 /** The maximum number of tools of one list. Each is hashed on the main thread, with sorted members. */
 export const MAX_TOOLS = 10_000;
-/** The maximum number of values in all pages. To parse, sort and serialize one takes a third of a microsecond. */
+/** Values in all pages of a list. To parse, sort and serialize one takes a third of a microsecond. */
 const MAX_VALUES = 500_000;
 
 /** The reason for a missing list. The message continues a sentence that starts with the upstream's name. */
@@ -87,7 +85,6 @@ export class ToolPages {
 		return cursor;
 	}
 
-	/** Returns the whole list after the last page. */
 	toList(): ToolList {
 		const members = this.#exact.stringify({...this.#first, tools: this.#tools}).slice(1, -1);
 		const hashes = this.#tools.map(tool => [nameOf(tool), this.#hash(tool)] as const);
@@ -113,7 +110,6 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Returns the value with the members of all its objects in sorted order. */
 function withSortedKeys(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(withSortedKeys);
 	if (!isObject(value)) return value;
@@ -121,6 +117,5 @@ function withSortedKeys(value: unknown): unknown {
 	return Object.fromEntries(members.map(([name, member]) => [name, withSortedKeys(member)]));
 }
 
-/** The result as JSON, with the remaining time to live. */
 export const toolListResult = ({members}: ToolList, remainingMs: number | undefined): string =>
 	remainingMs === undefined ? `{${members}}` : `{"ttlMs":${Math.max(0, Math.floor(remainingMs))},${members}}`;

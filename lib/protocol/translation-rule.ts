@@ -4,7 +4,6 @@ import type {Version} from './version.js';
 
 export type MessageDirection = 'toUpstream' | 'toClient';
 
-/** An error that replaces a message, or is the response to it. */
 export class RpcErrorReply {
 	readonly code: number;
 	readonly message: string;
@@ -15,7 +14,6 @@ export class RpcErrorReply {
 	}
 }
 
-/** A result that bridge generates. */
 export class SyntheticResult {
 	readonly result: JsonObject;
 
@@ -24,31 +22,25 @@ export class SyntheticResult {
 	}
 }
 
-/** The message is not forwarded. */
 export const DROPPED = Symbol('dropped');
 
 /** The effect of a rule on a message: the same value, a changed one, a final response, or `DROPPED`. */
 export type RuleResult = JsonObject | RpcErrorReply | SyntheticResult | typeof DROPPED;
 
-/** The properties of a message and its conversation that rules depend on. */
 export type RuleContext = {
 	readonly direction: MessageDirection;
-	/** The version of the receiver. */
 	readonly to: Version;
 	/** The id of the message, as text. */
 	readonly id: string;
-	/** The capabilities that the client declared. */
 	readonly clientCapabilities: JsonObject;
 	/** Whether several clients share the upstream, so its client capabilities exceed those of each client. */
 	readonly isShared: boolean;
 	readonly state: TranslationState;
-	/** Reports a feature that cannot be translated. */
 	reportLoss(feature: string): void;
 	/** Preserves the original value at this JSON pointer in the `_meta` of the message. */
 	keepOriginal(pointer: string, original: unknown): void;
 };
 
-/** State that one message leaves for a later one. */
 export type TranslationState = {
 	/** Whether bridge declared completions that the upstream did not declare. */
 	hasSyntheticCompletions: boolean;
@@ -56,7 +48,6 @@ export type TranslationState = {
 	readonly forms: FormResponses;
 };
 
-/** A rule for the `params`, `result` or `error` of a message. */
 export type TranslationRule = {
 	readonly apply: (value: JsonObject, context: RuleContext) => RuleResult;
 	/** The marks of messages that need the rule. Messages without them need not be parsed. */
@@ -74,7 +65,6 @@ export type TranslationRules = {
 	readonly errors?: {readonly [method: string]: TranslationRule};
 };
 
-/** The features that one version introduced, and their translation for peers without them. */
 export type VersionStep = {
 	readonly version: Version;
 	/** For messages to a peer of an earlier version. */

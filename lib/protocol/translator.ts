@@ -32,7 +32,6 @@ const CALL = 'tools/call';
 
 export type MessageKind = 'request' | 'notification' | 'result' | 'error';
 
-/** The member of a message that its rules apply to. */
 const bodyMembers = {request: 'params', notification: 'params', result: 'result', error: 'error'} as const;
 
 export type TranslatorOptions = {
@@ -42,7 +41,6 @@ export type TranslatorOptions = {
 	readonly isStrict?: boolean;
 	readonly clientCapabilities?: JsonObject;
 	readonly isShared?: boolean;
-	/** Called for each feature that cannot be translated. */
 	readonly onLoss?: (feature: string) => void;
 };
 
@@ -52,7 +50,6 @@ export type TranslatorOptions = {
  */
 export type TranslatedMessage = {readonly forward?: JsonObject; readonly reply?: JsonObject};
 
-/** Rules by kind and method of a message. */
 type RuleSets = {readonly [kind in MessageKind]: ReadonlyMap<string, RuleSet>};
 
 /** Translates messages between two versions, with the chain of the steps between them. */
@@ -80,7 +77,6 @@ export class Translator {
 			: ruleSets[kind].get(method);
 	}
 
-	/** The marks of the tool calls, results and errors that change. */
 	get transformMarks(): TransformMarks {
 		return {
 			calls: this.ruleSetFor('toUpstream', 'request', CALL)?.transformMarks ?? 0,
@@ -125,7 +121,6 @@ export class Translator {
 	}
 }
 
-/** The rules of the steps between two versions, in the order in which they apply. */
 function rulesBetween(from: HandshakeVersion, to: HandshakeVersion, isStrict: boolean): TranslationRules[] {
 	const isBetween = ({version}: VersionStep): boolean =>
 		from < to ? version > from && version <= to : version > to && version <= from;

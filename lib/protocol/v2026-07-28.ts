@@ -34,10 +34,8 @@ export const restoreOriginalsAt = (prefix: string, value: JsonObject): JsonObjec
 export const haveUnsupportedValues = (capabilities: unknown): boolean =>
 	hasUnsupported(objectOf(capabilities));
 
-/** The feature name of losing these values. */
 export const UNSUPPORTED_VALUES = 'null and fractions in capabilities';
 
-/** The description of the client in a request. */
 export type RequestMeta = {
 	readonly info: JsonObject;
 	readonly capabilities: JsonObject;
@@ -84,7 +82,6 @@ function withoutMetaKeys(object: JsonObject, ...keys: readonly string[]): JsonOb
 	return Object.keys(meta).length > 0 ? {...object, _meta: meta} : without(object, '_meta');
 }
 
-/** Converts the params of a request for a handshake upstream. */
 export const withoutRequestMeta = (params: JsonObject): JsonObject =>
 	withoutMetaKeys(
 		restoreOriginalsAt(CLIENT_CAPABILITIES_AT, params),
@@ -94,7 +91,6 @@ export const withoutRequestMeta = (params: JsonObject): JsonObject =>
 		LOG_LEVEL,
 	);
 
-/** Converts the params of a request for a stateless upstream. */
 export function withRequestMeta(params: JsonObject, {info, capabilities, logLevel}: RequestMeta): JsonObject {
 	const removed = new Map<string, unknown>();
 	const meta = {
@@ -114,19 +110,16 @@ export function withRequestMeta(params: JsonObject, {info, capabilities, logLeve
 	return removed.size > 0 ? withOriginals(result, removed) : result;
 }
 
-/** Returns the implementation with the members that the schema requires. */
 const validImplementation = (info: JsonObject): JsonObject =>
 	typeof info.name === 'string' && typeof info.version === 'string'
 		? info
 		: {...info, name: toText(info.name ?? 'unknown'), version: toText(info.version ?? '0')};
 
-/** The capabilities without those that 2026-07-28 removed. */
 const statelessCapabilities = (capabilities: JsonObject): JsonObject =>
 	mapMember(without(capabilities, 'tasks'), 'roots', roots =>
 		isObject(roots) ? without(roots, 'listChanged') : roots,
 	);
 
-/** Methods whose results a client may cache. */
 const cacheableMethods = new Set([
 	'tools/list',
 	'prompts/list',
@@ -144,11 +137,9 @@ export function toStatelessResult(method: string, result: JsonObject, serverInfo
 	return {resultType: 'complete', ...result, ...caching, _meta: {...meta, ...info}};
 }
 
-/** Converts a stateless upstream's result for a handshake client. */
 export const toHandshakeResult = (result: JsonObject): JsonObject =>
 	withoutMetaKeys(without(result, 'resultType', 'ttlMs', 'cacheScope'), SERVER_INFO);
 
-/** Converts a notification for a handshake client. */
 export function toHandshakeNotification(body: JsonObject): JsonObject {
 	const params = objectOf(body.params);
 	const plain = withoutMetaKeys(params, SUBSCRIPTION_ID);
@@ -156,11 +147,9 @@ export function toHandshakeNotification(body: JsonObject): JsonObject {
 	return Object.keys(plain).length > 0 ? {...body, params: plain} : without(body, 'params');
 }
 
-/** Replaces an error code that 2026-07-28 forbids. */
 export const toStatelessError = (error: JsonObject): JsonObject =>
 	error.code === -32002 ? {...error, code: -32602} : error;
 
-/** Converts an `initialize` result to a `server/discover` result. */
 export function toDiscoverResult({capabilities, instructions, serverInfo}: JsonObject): JsonObject {
 	const removed = new Map<string, unknown>();
 	const stable = without(objectOf(capabilities), 'tasks');
@@ -173,7 +162,6 @@ export function toDiscoverResult({capabilities, instructions, serverInfo}: JsonO
 	return removed.size > 0 ? withOriginals(result, removed) : result;
 }
 
-/** Converts a `server/discover` result to an `initialize` result. */
 export function toInitializeResult(discoverResult: JsonObject, clientCapabilities: JsonObject): JsonObject {
 	const {capabilities, instructions, _meta} = restoreOriginalsAt(SERVER_CAPABILITIES_AT, discoverResult);
 	const serverInfo = objectOf(_meta)[SERVER_INFO];
@@ -189,7 +177,6 @@ export function toInitializeResult(discoverResult: JsonObject, clientCapabilitie
 	};
 }
 
-/** Converts a server request to an input request for a stateless client. */
 export function toInputRequest(method: string, params: unknown): JsonObject {
 	const plain = without(objectOf(params), '_meta', 'task', 'elicitationId');
 	return Object.keys(plain).length > 0 ? {method, params: plain} : {method};

@@ -1,4 +1,4 @@
-/** Versions with a handshake, in ascending order. */
+/** In ascending order. */
 export const handshakeVersions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
 
 /** The only version with batches. */
@@ -24,7 +24,6 @@ export const isHandshakeVersion = (text: unknown): text is HandshakeVersion =>
 /** The version to use with an upstream, resolved from its `initialize` response. */
 type ResolvedVersion = {
 	readonly version: HandshakeVersion;
-	/** The problem with the response, for messages. */
 	readonly warning?: string;
 };
 

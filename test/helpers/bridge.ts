@@ -6,14 +6,11 @@ import type {Readable, Writable} from 'node:stream';
 import {fileURLToPath} from 'node:url';
 import split2 from 'split2';
 
-/** The built program, as shipped. */
 export const bridgeBin = fileURLToPath(new URL('../../bin/bridge.js', import.meta.url));
 
-/** The path of a fixture program, for Node to run. */
 export const fixture = (name: string): string =>
 	fileURLToPath(new URL(`../../fixtures/servers/${name}.js`, import.meta.url));
 
-/** The command `node fixtures/servers/NAME.js ARGS`. */
 export const server = (name: string, ...args: string[]): string[] => [
 	process.execPath,
 	fixture(name),
@@ -56,7 +53,6 @@ export async function shakeHandsRaw({stdin, stdout}: {stdin: Writable; stdout: R
 	return response;
 }
 
-/** A running bridge whose stdio the test controls. */
 export class Running {
 	readonly child: ChildProcess;
 	readonly stdin: Writable;
@@ -96,12 +92,10 @@ export class Running {
 		return this.child.pid ?? 0;
 	}
 
-	/** Sends a message as one line. */
 	send(message: Message): void {
 		this.sendText(`${JSON.stringify({jsonrpc: '2.0', ...message})}\n`);
 	}
 
-	/** Sends bytes as they are. */
 	sendText(text: string | Uint8Array): void {
 		this.stdin.write(text);
 	}
@@ -111,12 +105,10 @@ export class Running {
 		return this.#find(() => this.#parsed().find(matches), 'a matching message');
 	}
 
-	/** The response with this id. */
 	answer(id: unknown): Promise<Message> {
 		return this.message(message => message.id === id && !('method' in message));
 	}
 
-	/** Sends a request and resolves to its response. */
 	request(id: string | number, method: string, params?: Message): Promise<Message> {
 		this.send(params === undefined ? {id, method} : {id, method, params});
 		return this.answer(id);
@@ -141,7 +133,6 @@ export class Running {
 		return this.#find(() => (this.lines.length >= count ? this.lines : undefined), `${count} lines`);
 	}
 
-	/** Closes stdin and resolves to the exit code. */
 	async end(): Promise<number | null> {
 		this.stdin.end();
 		return (await this.exited).code;
@@ -202,7 +193,6 @@ export type RunOptions = StartOptions & {
 	readonly isReady?: boolean;
 };
 
-/** Starts `bridge ARGS`. */
 export function startBridge(args: readonly string[], options: StartOptions = {}): Running {
 	const {env = process.env, cwd, node = process.execPath, nodeArgs = [], stdout} = options;
 	const output = stdout === undefined ? 'pipe' : openSync(stdout, 'a');

@@ -9,7 +9,6 @@ export async function change(gateway: RunningGateway, config: GatewayConfig): Pr
 	await until(() => logged(gateway.running, 'config.loaded').length > before);
 }
 
-/** Replaces some keys of its configuration. */
 export async function alter(gateway: RunningGateway, some: GatewayConfig): Promise<void> {
 	await change(gateway, {...JSON.parse(await readFile(gateway.file, 'utf8')), ...some});
 }

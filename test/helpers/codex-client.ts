@@ -17,7 +17,6 @@ export type TurnMeta = {
 	readonly isThreadRetired?: boolean;
 };
 
-/** The result of a call of `codex` or `codex-reply`. */
 export type TurnResult = {
 	readonly content: ReadonlyArray<{readonly text: string}>;
 	readonly structuredContent?: {readonly threadId: string; readonly content: string};
@@ -28,7 +27,6 @@ export type TurnResult = {
 /** A call that was sent: its id and its result. */
 export type Made = {readonly id: number; readonly answer: Promise<Turn>};
 
-/** A summary of a call's result. */
 export type Turn = TurnMeta & {readonly text: string; readonly isError: boolean};
 
 /** A client of a Codex backend, which acts as an MCP server for the stages in front of it. */
@@ -69,7 +67,6 @@ export class CodexClient {
 		return new CodexClient(backend, entries);
 	}
 
-	/** Starts Codex and completes the handshake. */
 	static async ready(
 		t: ExecutionContext,
 		options: Partial<CodexOptions>,

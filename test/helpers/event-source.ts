@@ -4,10 +4,8 @@ import type {RunningGateway} from './gateway.js';
 /** An event of a stream. The message of an event without data is empty. */
 export type StreamEvent = {readonly id: string | undefined; readonly message: Message};
 
-/** Reads the events of a response in order. */
 export class EventSource {
 	readonly response: Response;
-	/** The text received so far, including comments. */
 	text = '';
 	readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
 	readonly #decoder = new TextDecoder();
@@ -33,7 +31,6 @@ export class EventSource {
 		}
 	}
 
-	/** The next event, or undefined at the end of the stream. */
 	async nextOrEnd(): Promise<StreamEvent | undefined> {
 		for (;;) {
 			const end = this.text.indexOf('\n\n', this.#read);
@@ -57,7 +54,6 @@ export class EventSource {
 		return !done;
 	}
 
-	/** Cancels the response. */
 	async stop(): Promise<void> {
 		await this.#reader?.cancel();
 	}

@@ -1,7 +1,6 @@
 import {Buffer} from 'node:buffer';
 import type {Message} from './bridge.js';
 
-/** A message with a Content-Length header. */
 export const framed = (body: string | Uint8Array): Buffer =>
 	Buffer.concat([Buffer.from(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`), Buffer.from(body)]);
 

@@ -8,13 +8,11 @@ import {newFolder} from './program.js';
 
 export type GatewayConfig = {readonly [key: string]: unknown};
 
-/** The configuration of a fixture program as a server. */
 export function program(name: string, ...args: string[]): GatewayConfig {
 	const [command, ...rest] = server(name, ...args);
 	return {command, args: rest};
 }
 
-/** The response to an HTTP request. */
 export type Answer = {readonly status: number; readonly headers: Headers; readonly text: string};
 
 /** The message in a response: its JSON body, or the last event of its stream. */
@@ -25,7 +23,6 @@ export function messageIn({status, headers, text}: Answer): Message {
 	return JSON.parse(data) as Message;
 }
 
-/** The limit for one HTTP request. */
 const FETCH_TIMEOUT_MS = 60_000;
 
 /** A gateway process with a configuration file of its own. */
@@ -97,14 +94,12 @@ export class RunningGateway {
 		});
 	}
 
-	/** Stops the gateway and resolves to its exit code. */
 	async stop(): Promise<number | null> {
 		this.running.child.kill('SIGTERM');
 		return (await this.running.exited).code;
 	}
 }
 
-/** A client's session with one service of a gateway. */
 export class ClientSession {
 	readonly gateway: RunningGateway;
 	readonly service: string;
@@ -123,7 +118,6 @@ export class ClientSession {
 		return this.gateway.post(this.service, message, this.headers);
 	}
 
-	/** Sends a request and resolves to its response. */
 	async request(id: string | number, method: string, params: Message = {}): Promise<Message> {
 		return messageIn(await this.post({id, method, params}));
 	}
@@ -157,7 +151,6 @@ export async function startGateway(
 	return ready();
 }
 
-/** Starts one gateway for all tests of a file. */
 export function shareGateway(config: GatewayConfig, options: GatewayOptions = {}): () => RunningGateway {
 	let folder: string | undefined;
 	let running: Running | undefined;

@@ -31,7 +31,6 @@ const rotated = (message: Members, by: number): Members => {
 	return Object.fromEntries([...members.slice(by), ...members.slice(0, by)]);
 };
 
-/** A message with these members. Undefined ones are omitted. */
 const sampleOf = (head: Head, members: fc.Arbitrary<Members>): Samples =>
 	fc.tuple(members, fc.nat({max: 3})).map(([all, by]) => {
 		const present = Object.entries(all).filter(([, value]) => value !== undefined);
@@ -40,7 +39,6 @@ const sampleOf = (head: Head, members: fc.Arbitrary<Members>): Samples =>
 
 const idMember = {id};
 
-/** The requests or the notifications of a side. */
 function calls(
 	sender: Sender,
 	kind: 'request' | 'notification',
@@ -145,7 +143,6 @@ function makeSamples(version: McpVersion, sender: Sender): SamplesByKind {
 	};
 }
 
-/** The methods of the requests and notifications that a side may send. */
 export function methodsOf(
 	version: McpVersion,
 	sender: Sender,
@@ -157,7 +154,6 @@ export function methodsOf(
 /** The frequency of each kind. Results differ most between versions. */
 const weights = {request: 4, notification: 2, result: 5, error: 1} as const;
 
-/** Any valid message of a side in a version. */
 export function messagesOf(version: McpVersion, sender: Sender): fc.Arbitrary<Sample> {
 	const samples = samplesOf(version, sender);
 	const kinds = (['request', 'notification', 'result', 'error'] as const).filter(

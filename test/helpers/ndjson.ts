@@ -22,7 +22,6 @@ export function parseNdjson<T>(text: string): T[] {
 	return valuesOf(split2(JSON.parse), text);
 }
 
-/** Parses a file of NDJSON. */
 export const readNdjson = <T>(file: string): T[] => parseNdjson(readFileSync(file, 'utf8'));
 
 /** Parses the lines of a text that are JSON, such as log entries on stderr. Drops the others. */

@@ -32,7 +32,6 @@ export function converse(...stages: Stage[]) {
 
 export type LogEntry = {readonly event: string; readonly msg: string; readonly [field: string]: unknown};
 
-/** A log whose entries a test can read. */
 export function readableLog(): {log: Log; entries(): Promise<LogEntry[]>} {
 	const lines: string[] = [];
 	const log = createLog({level: 'trace', write: line => lines.push(line), isPretty: false});

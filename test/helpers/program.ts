@@ -62,14 +62,11 @@ export async function untilStill(getValue: () => number, stillMs = 500): Promise
 	}
 }
 
-/** The total bytes that a process has written, to files and sockets. */
 export const bytesWritten = (pid: number): number =>
 	Number(/wchar: (\d+)/.exec(read(`/proc/${pid}/io`))?.[1]);
 
-/** The total bytes that a process has read, from files and sockets. */
 export const bytesRead = (pid: number): number => Number(/rchar: (\d+)/.exec(read(`/proc/${pid}/io`))?.[1]);
 
-/** The peak memory of a process, in MiB. */
 export const peakMiB = (pid: number): number =>
 	Number(/VmHWM:\s*(\d+) kB/.exec(read(`/proc/${pid}/status`))?.[1]) / 1024;
 
@@ -159,19 +156,16 @@ export type Failure = {readonly code: number; readonly message: string; readonly
 
 export const errorOf = (message: Message): Failure => message.error as Failure;
 
-/** The responses with this id, of which there should be one. */
 export const answersTo = (running: Running, id: unknown): Message[] =>
 	running.lines
 		.map(line => JSON.parse(line) as Message)
 		.filter(message => message.id === id && !('method' in message));
 
-/** Whether each line on stdout is one JSON-RPC message. */
 export const isAllRpc = (lines: readonly string[]): boolean =>
 	lines.every(line => {
 		const message = JSON.parse(line) as Message;
 		return message.jsonrpc === '2.0' && ('method' in message || 'result' in message || 'error' in message);
 	});
 
-/** The log entries of bridge with this event name. */
 export const logged = (running: {readonly stderr: string}, event: string): Message[] =>
 	jsonLines<Message>(running.stderr).filter(entry => entry.event === event);

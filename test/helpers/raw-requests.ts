@@ -5,7 +5,6 @@ import {opening} from './bridge.js';
 import type {RunningGateway} from './gateway.js';
 import {newFolder} from './program.js';
 
-/** The body of a POST that starts a session. */
 export const initialize = JSON.stringify({jsonrpc: '2.0', id: 1, method: 'initialize', params: opening});
 
 /** The headers of a valid POST, except for its length and its host. */
@@ -27,7 +26,6 @@ export function request(
 export const post = (headers: readonly string[] = [], service = 'puppet'): string =>
 	request(`POST /mcp/${service}`, [...common, ...headers], initialize);
 
-/** The status codes in the data of a connection, in order. */
 export const statusesIn = (text: string): number[] =>
 	[...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
@@ -37,10 +35,8 @@ export const statusOf = (text: string): number => {
 	return others.length > 0 ? 0 : status;
 };
 
-/** The data after the head of a response. */
 export const bodyIn = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4);
 
-/** The number of sessions of a service. */
 export async function sessionsOf(gateway: RunningGateway, service: string): Promise<number> {
 	return JSON.parse((await gateway.fetch('/status')).text).services[service].sessions;
 }

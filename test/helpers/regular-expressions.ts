@@ -31,7 +31,6 @@ export async function expressionsIn(typescript: string): Promise<{literals: RegE
 	return {literals, isDynamic};
 }
 
-/** The sources in lib, bin and pipelines, with their expressions. */
 export const allExpressions = (): Promise<
 	ReadonlyArray<{file: string; literals: RegExp[]; isDynamic: boolean}>
 > =>

@@ -6,7 +6,6 @@ import type {ExecutionContext} from 'ava';
 import {bridgeBin} from './bridge.js';
 import {until} from './pipeline.js';
 
-/** A shell command line that runs bridge. */
 export const bridgeLine = (...args: readonly string[]): string =>
 	[process.execPath, bridgeBin, ...args].map(word => `'${word}'`).join(' ');
 
@@ -21,7 +20,6 @@ export async function onTerminal(
 	return [code, terminal.text()];
 }
 
-/** Starts a script in a terminal, which forwards typed keys to it. */
 export function startOnTerminal(
 	t: ExecutionContext,
 	script: string,

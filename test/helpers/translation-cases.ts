@@ -3,7 +3,6 @@ import {isMcpVersion} from './mcp-version.js';
 import type {RequestsById, SentRequest} from './validity/rules.js';
 import type {Validator} from './validity/validators.js';
 
-/** The members of a case that describe its messages and their receiver. */
 export type Case = {
 	readonly name: string;
 	readonly rule: string;
@@ -22,7 +21,6 @@ export type Case = {
 	readonly methods?: {readonly [id: string]: string};
 	/** The reason why no schema contains this message. */
 	readonly schemaExempt?: string;
-	/** The state before the message. */
 	readonly state?: {readonly [name: string]: unknown};
 };
 

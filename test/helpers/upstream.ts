@@ -11,9 +11,7 @@ import {type AddressInfo, createServer as createTcpServer, type Socket} from 'no
 import type {ExecutionContext} from 'ava';
 import type {Message} from './bridge.js';
 
-/** An HTTP request that an upstream has received. */
 export type Met = {
-	/** The HTTP method. */
 	readonly verb: string;
 	readonly headers: IncomingHttpHeaders;
 	/** The message in the body; empty if there is none. */
@@ -30,9 +28,7 @@ export class Upstream {
 	readonly server: Server;
 	readonly met: Met[] = [];
 	readonly sessions = new Set<string>();
-	/** The number of executed tool calls. */
 	executions = 0;
-	/** The tools that it lists. */
 	tools: readonly Message[] = [{name: 'echo', inputSchema: {type: 'object'}}];
 	mood: Mood = () => false;
 	/** The protocol version in its response. Default: the requested version. */
@@ -150,7 +146,6 @@ export class Upstream {
 		else reply(met, {error: {code: -32601, message: `Method not found: ${method}`}});
 	}
 
-	/** Executes a tool call. */
 	execute(params: unknown): Message {
 		this.executions++;
 		return {content: [{type: 'text', text: JSON.stringify(params)}]};
@@ -178,7 +173,6 @@ const statelessFields = ({headers, message: {method}}: Met): Message => ({
 		: {}),
 });
 
-/** Sends a JSON response. */
 export function reply(
 	{message: {id}, response}: Met,
 	body: Message,
@@ -188,7 +182,6 @@ export function reply(
 	response.end(JSON.stringify({jsonrpc: '2.0', id, ...body}));
 }
 
-/** An event of a stream, with an optional id. */
 export const event = (message: Message, id?: string): string =>
 	`${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify({jsonrpc: '2.0', ...message})}\n\n`;
 

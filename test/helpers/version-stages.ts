@@ -29,7 +29,6 @@ export const clientInfo = {name: 'ExampleClient', version: '1.0.0'};
 export const serverInfo = {name: 'ExampleServer', version: '1.0.0'};
 const META = 'io.modelcontextprotocol/';
 
-/** The `_meta` of a stateless request. */
 export const envelope = (capabilities: Json = {}, more: Json = {}): Json => ({
 	[`${META}protocolVersion`]: '2026-07-28',
 	[`${META}clientInfo`]: clientInfo,
@@ -37,7 +36,6 @@ export const envelope = (capabilities: Json = {}, more: Json = {}): Json => ({
 	...more,
 });
 
-/** The last message that a side has received. */
 export const lastOf = ({received}: {readonly received: readonly unknown[]}): Json =>
 	(received.at(-1) ?? {}) as Json;
 

@@ -15,7 +15,6 @@ import {
 	since,
 } from './golden-play.js';
 
-/** Sends the server's response to `initialize`. */
 const initializeResponse: Play = each => {
 	const pair = versioned();
 	const {id} = before(each);
@@ -61,7 +60,6 @@ async function pollTask(each: Case): Promise<unknown> {
 	return pair.upstream.received.slice(length);
 }
 
-/** Cases between versions with a handshake. */
 export const handshakeCases: {readonly [name: string]: Play} = {
 	'batch-in-other-version-refused': each => {
 		const pair = ready({client: each.from, server: each.to});

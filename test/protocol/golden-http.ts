@@ -47,7 +47,6 @@ const httpHop: Play = each => {
 	return {http: {...http, headers: Object.fromEntries(kept), body: sent?.body}};
 };
 
-/** Runs an action with a gateway process and its upstream. */
 async function throughGateway<T>(
 	act: (gateway: RunningGateway, upstream: Upstream) => Promise<T>,
 ): Promise<T> {
@@ -98,7 +97,6 @@ const priming: Play = each =>
 		return {sse: events.map((event, at) => ({id: `down_${at + 1}`, data: dataOf(event)}))};
 	});
 
-/** Cases about the HTTP parts of messages. */
 export const httpCases: {readonly [name: string]: Play} = {
 	'http-unsupported-version-header': httpRejected,
 	'http-version-header-for-2025-03-26': httpHop,

@@ -15,7 +15,6 @@ export const ready = (setting: Setting): Pair => {
 	return pair;
 };
 
-/** The messages that a side receives during an action. */
 export const since = (side: Pair['client'], action: () => void): unknown[] => {
 	const {length} = side.received;
 	action();

@@ -20,7 +20,6 @@ function sendElicitation(pair: Pair): void {
 	pair.upstream.send({id: 'srv-1', method: 'elicitation/create', params});
 }
 
-/** A stateless client that is subscribed to notifications of a server. */
 function subscribed(capabilities: Json): Pair {
 	const pair = ready({client: STATELESS, server: '2025-11-25', serverCapabilities: capabilities});
 	const notifications = {
@@ -32,7 +31,6 @@ function subscribed(capabilities: Json): Pair {
 	return pair;
 }
 
-/** A handshake client that called a tool of a stateless server. */
 function calledStateless(client: string, capabilities: Json, request: Json): Pair {
 	const pair = ready({client, server: STATELESS, clientCapabilities: capabilities});
 	pair.client.send({...request});
@@ -53,7 +51,6 @@ const inputRequired =
 		return Array.isArray(each.after) ? received : received[0];
 	};
 
-/** Cases with a stateless side. */
 export const statelessCases: {readonly [name: string]: Play} = {
 	'input-required-to-legacy-elicitation': inputRequired({elicitation: {}}),
 	'input-required-unsupported-by-client': inputRequired({}),

@@ -43,7 +43,6 @@ export class Conversation {
 		});
 	}
 
-	/** Sends a message, and returns the messages that the other side receives. */
 	send(side: SideName, message: object, definition?: string): JsonObject[] {
 		const other = side === 'client' ? 'upstream' : 'client';
 		const before = this.pair[other].received.length;

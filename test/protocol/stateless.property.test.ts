@@ -11,7 +11,6 @@ import {type Capabilities, Conversation, holds, isInputRequired, STATELESS} from
 
 const RUNS = 30;
 
-/** All pairs with one stateless side. */
 const pairs = handshakeVersions.flatMap(version => [
 	[STATELESS, version] as const,
 	[version, STATELESS] as const,

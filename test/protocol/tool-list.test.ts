@@ -11,7 +11,6 @@ import {
 const LIMIT = 2 ** 20;
 const page = (result: unknown): string => JSON.stringify({jsonrpc: '2.0', id: 1, result});
 
-/** A list of tools that arrive in pages of this size. */
 function listOf(tools: readonly unknown[], pageSize = 1000): ToolList {
 	const pages = new ToolPages(LIMIT);
 	for (let at = 0; at === 0 || at < tools.length; at += pageSize) {

@@ -13,7 +13,6 @@ type Pair = {readonly from: HandshakeVersion; readonly to: HandshakeVersion};
 
 const RUNS = 300;
 
-/** The translation of a message from one version to another. */
 function translated(
 	sample: Sample,
 	from: HandshakeVersion,

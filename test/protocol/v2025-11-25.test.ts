@@ -86,7 +86,6 @@ test('evicts the oldest of more than 1000 forms without a response', t => {
 	t.truthy(respond('s1'));
 });
 
-/** A form with one multi-select field. */
 const multiSelect = (options: readonly string[], more: JsonObject = {}): JsonObject => ({
 	requestedSchema: {
 		type: 'object',

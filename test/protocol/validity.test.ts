@@ -11,7 +11,6 @@ const otherThan = (sender: Sender): Sender => (sender === 'client' ? 'server' : 
 
 const sorted = (names: Iterable<string>): string[] => [...names].sort((a, b) => a.localeCompare(b));
 
-/** Fails with the violations and the invalid message. */
 function mustBeValid(validator: Validator, version: McpVersion, {message, method, definition}: Sample): void {
 	const violations = validator.violations(version, message, definition ? {method, definition} : {method});
 	if (violations.length > 0) throw new Error(`${violations.join('\n')}\nin ${JSON.stringify(message)}`);
@@ -41,7 +40,6 @@ for (const validator of validators)
 			});
 		}
 
-/** The methods of both sides in a version. */
 const allMethods = (version: McpVersion): string[] =>
 	senders.flatMap(sender => Object.values(methodsOf(version, sender)).flat());
 
@@ -103,7 +101,6 @@ const lifetimes: ReadonlyArray<readonly [McpVersion, McpVersion, readonly string
 	['2026-07-28', '2026-07-28', ['io.modelcontextprotocol/subscriptionId']],
 ];
 
-/** The types of content, by the version that introduced them. */
 const contentTypes: ReadonlyArray<readonly [McpVersion, readonly string[]]> = [
 	['2024-11-05', ['text', 'image', 'resource']],
 	['2025-03-26', ['audio']],

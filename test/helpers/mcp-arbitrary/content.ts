@@ -46,7 +46,6 @@ const block = (
 		{...optional, ...annotations(version), ...itemMeta(version)},
 	);
 
-/** The contents of a resource, as text or bytes. */
 export const resourceContents = (version: McpVersion): Values =>
 	fc.oneof(
 		objectOf({uri, text}, {mimeType, ...itemMeta(version)}),
@@ -86,7 +85,6 @@ const mediaBlocks = (version: McpVersion): Values[] => [
 		: []),
 ];
 
-/** A block in the result of a tool or in a prompt. */
 export const contentBlock = (version: McpVersion): Values =>
 	fc.oneof(
 		...mediaBlocks(version),
@@ -96,7 +94,6 @@ export const contentBlock = (version: McpVersion): Values =>
 			: []),
 	);
 
-/** The structured output of a tool. */
 export const structuredContent = (version: McpVersion): ValuesByName =>
 	when(since(version, '2025-06-18'), {
 		structuredContent: since(version, '2026-07-28') ? json.value : json.object,

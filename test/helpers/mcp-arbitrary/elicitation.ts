@@ -87,7 +87,6 @@ export const elicitParams = (version: McpVersion, common: ValuesByName): Values 
 	return fc.oneof({arbitrary: form, weight: 3}, {arbitrary: url, weight: 1});
 };
 
-/** An elicitation that sends the user to a URL. */
 export const urlElicitation = (version: McpVersion, common: ValuesByName = {}): Values =>
 	objectOf(
 		{

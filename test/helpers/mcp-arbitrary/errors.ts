@@ -42,7 +42,6 @@ function serverFailures(version: McpVersion, method: string): Failure[] {
 	];
 }
 
-/** The possible errors of a request with this method. */
 export const failuresOf = (version: McpVersion, sender: 'client' | 'server', method: string): Failure[] => [
 	{error: anyError},
 	...(sender === 'server' ? serverFailures(version, method) : []),

@@ -114,7 +114,6 @@ export const implementation = (version: McpVersion): Values =>
 const listChanged: ValuesByName = {listChanged: flag};
 const isStateless = (version: McpVersion): boolean => since(version, '2026-07-28');
 
-/** The capabilities that both sides have. */
 const commonCapabilities = (version: McpVersion): ValuesByName => {
 	const named = mapOf(openObject(version));
 	return {experimental: named, ...when(isStateless(version), {extensions: named})};
@@ -174,7 +173,6 @@ const taskMembers: ValuesByName = {
 export const task = (common: ValuesByName = {}): Values =>
 	objectOf(taskMembers, {statusMessage: text, pollInterval: fc.nat(), ...common});
 
-/** The notifications to subscribe to, in 2026-07-28. */
 export const subscriptionFilter = (uri: fc.Arbitrary<string>): Values =>
 	objectOf(
 		{},

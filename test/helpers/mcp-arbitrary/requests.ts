@@ -58,7 +58,6 @@ const envelope = (version: McpVersion): Values =>
 		},
 	);
 
-/** The params of a request, with the `_meta` of the version. */
 const paramsOf = (version: McpVersion, required: ValuesByName, optional: ValuesByName = {}): Values =>
 	since(version, '2026-07-28')
 		? objectOf({...required, _meta: envelope(version)}, optional)
@@ -96,7 +95,6 @@ const completionParams = (version: McpVersion): Values =>
 		when(since(version, '2025-06-18'), {context: objectOf({}, {arguments: mapOf(text)})}),
 	);
 
-/** The client requests that all versions have. */
 const commonRequests = (version: McpVersion): ParamsByMethod => {
 	const page = freeParams(version, {cursor});
 	return {
@@ -111,7 +109,6 @@ const commonRequests = (version: McpVersion): ParamsByMethod => {
 	};
 };
 
-/** The requests of both sides about tasks. */
 const taskRequests = (version: McpVersion): ParamsByMethod => {
 	if (version !== '2025-11-25') return {};
 	const one = paramsOf(version, {taskId});
@@ -188,7 +185,6 @@ export function serverRequests(version: McpVersion): ParamsByMethod {
 	};
 }
 
-/** The input requests in a result, since 2026-07-28. */
 export function inputRequests(version: McpVersion, minKeys = 0): Values {
 	const requests = Object.entries(inputParams(version, {})).map(([method, params]) =>
 		objectOf({method: fc.constant(method), params}),

@@ -27,7 +27,6 @@ import {
 
 export type ResultsByMethod = {readonly [method: string]: Values};
 
-/** The result of a sampling request. */
 export const modelResult = (version: McpVersion, common: ValuesByName): Values =>
 	objectOf(
 		{role: fc.constant('assistant'), model: text, content: modelContent(version)},

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type {McpVersion} from '../mcp-version.js';
 
-/** Any JSON object. */
 export type Members = {[name: string]: unknown};
 export type Values = fc.Arbitrary<Members>;
 export type ValuesByName = {readonly [name: string]: fc.Arbitrary<unknown>};
@@ -102,7 +101,6 @@ export const uriTemplate = fc.oneof(
 	fc.constantFrom('file:///{path}', 'test://{+path}{?q,limit}', 'db://{schema}/{table*}'),
 );
 
-/** A URL that a browser may open. */
 export const webUri = fc.constantFrom(
 	'https://example.com/connect?state=%7B%7D',
 	'http://localhost:8080/a#%22type%22:%22audio%22',
@@ -124,7 +122,6 @@ export const dateTime = fc
 	.tuple(instant, fc.constantFrom('.000Z', 'Z', '.123456Z', '+02:00', '.5-11:30'))
 	.map(([when, end]) => `${when.toISOString().slice(0, 19)}${end}`);
 
-/** An object with any names, whose values are of one kind. */
 export const mapOf = (values: fc.Arbitrary<unknown>, minKeys = 0): Values =>
 	fc.dictionary(name, values, {minKeys, maxKeys: 3, noNullPrototype: true});
 
@@ -136,7 +133,6 @@ const nested = (leaf: fc.Arbitrary<unknown>): {value: fc.Arbitrary<unknown>; obj
 	return {value, object};
 };
 
-/** Any JSON value. */
 export const json = nested(fc.oneof(text, number, fc.integer(), fc.boolean(), fc.constant(null)));
 
 /** JSON as the generator of the 2026-07-28 schema defines it: without null and fractions. */

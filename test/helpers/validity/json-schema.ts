@@ -26,7 +26,6 @@ type Schema = {
 };
 type Definitions = {readonly [name: string]: Schema};
 
-/** The JSON schema of one version. */
 class SchemaRules extends DefinedRules {
 	readonly #definitions: Definitions;
 	readonly #ajv: Ajv | Ajv2020;
@@ -91,7 +90,6 @@ class SchemaRules extends DefinedRules {
 
 const known = new Map<McpVersion, SchemaRules>();
 
-/** The rules of a version, read at their first use. */
 export function schemaRules(version: McpVersion): SchemaRules {
 	const rules = known.get(version) ?? new SchemaRules(version);
 	known.set(version, rules);

@@ -10,7 +10,6 @@ export type RequestsById = ReadonlyMap<string | number, SentRequest>;
 /** The rules of one reference for one version. Each method returns the violations. */
 export interface Rules {
 	readonly version: McpVersion;
-	/** Validates a request or a notification. */
 	validateCall(message: Message): string[];
 	validateError(message: Message, request: SentRequest | undefined): string[];
 	validateResult(message: Message, request: SentRequest): string[];
@@ -19,7 +18,6 @@ export interface Rules {
 export const isObject = (value: unknown): value is Message =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The methods whose result may require input. */
 export const mayNeedInput: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 function validateMessage(rules: Rules, message: unknown, requests?: SentRequest | RequestsById): string[] {

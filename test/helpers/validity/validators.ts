@@ -4,7 +4,6 @@ import {type RequestsById, type Rules, type SentRequest, validate} from './rules
 import {SdkHandshakeRules} from './sdk-handshake.js';
 import {SdkStatelessRules} from './sdk-stateless.js';
 
-/** A reference that messages are validated with. */
 export interface Validator {
 	/** For titles of tests. */
 	readonly name: string;
