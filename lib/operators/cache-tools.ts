@@ -44,11 +44,8 @@ class ToolsCacheStage implements StageSteps, ToolListConsumer {
 	readonly #streams = new ListChangedStreams();
 	/** The shared list. Undefined until the handshake is complete. */
 	#tools: SharedToolList | undefined;
-	/** Client requests that wait for the list, by key. */
 	readonly #queued = new Map<string, Envelope>();
-	/** The last revision that the client was notified of. */
 	#notifiedRevision: number | undefined;
-	/** The key of the pending `initialize`. */
 	#initializeKey: string | undefined;
 	/** The sender of the last list_changed notification. */
 	#origin: MessageOrigin = bridgeOrigin;
@@ -217,7 +214,6 @@ class ToolsCacheStage implements StageSteps, ToolListConsumer {
 	}
 }
 
-/** Whether a request is for a later page. */
 function hasCursor({bytes}: Envelope): boolean {
 	const cursor = memberText(bytes, 'params', 'cursor');
 	return cursor !== undefined && cursor !== 'null';

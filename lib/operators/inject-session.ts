@@ -13,7 +13,6 @@ import {memberText} from '../wire/member.js';
 import {SESSION_HEADER, SessionId, type SessionIdOptions} from './inject-session/session-id.js';
 
 export type InjectSessionOptions = SessionIdOptions & {
-	/** Creates an id for a request that bridge sends itself. */
 	readonly nextRequestId: () => string;
 	/** Called with the result of a re-initialization and its duration. */
 	readonly onReinitialized?: ((result: JsonObject, durationMs: number) => void) | undefined;

@@ -13,7 +13,6 @@ import {memberRange, memberText} from '../wire/member.js';
 type MatchResponsesOptions = {
 	readonly log: Log;
 	readonly upstream: string;
-	/** The pending requests, shared with other stages. */
 	readonly pending?: PendingRequests;
 	/** Whether late responses to cancelled requests are dropped. */
 	readonly dropsCancelled?: boolean;

@@ -11,7 +11,6 @@ export type NormalizeHeadersOptions = {
 	readonly headers?: Headers;
 	readonly accept?: string;
 	readonly contentType?: string;
-	/** Whether the client's Authorization is forwarded to the upstream. */
 	readonly passAuthorization?: boolean;
 	/** The tool arguments that a stateless upstream also expects in headers. */
 	readonly parameters?: ToolHeaderParameters;
@@ -79,7 +78,6 @@ const parameterHeadersOf = (envelope: Envelope, parameters: ToolHeaderParameters
 	...parameterHeaders(envelope.origin.headers ?? {}),
 });
 
-/** Sets these headers on all messages to the upstream. */
 export const normalizeHeaders = (headersOf: HeadersFor): Stage =>
 	perMessage({
 		toUpstream(envelope: Envelope) {

@@ -2,7 +2,6 @@ import {perMessage, type Stage} from '../core/stage.js';
 import {objectOf} from '../util/json.js';
 
 type ObserveHealthOptions = {
-	/** Called for each message of the upstream. */
 	readonly onMessage: () => void;
 	/** Called when the upstream is unreachable. Without a reason, its process exited (reported elsewhere). */
 	readonly onFailure: (reason: string | undefined) => void;

@@ -10,7 +10,6 @@ type ObserveToolsOptions = {
 	readonly parameters: ToolHeaderParameters;
 };
 
-/** Observes the tool lists that a client receives. */
 export function observeTools({onTools, parameters}: ObserveToolsOptions): Stage {
 	/** Keys of pending tools/list requests. */
 	const pending = new Set<string>();

@@ -45,7 +45,6 @@ export function pollTasks(negotiation: Negotiation): Stage {
 class TaskPoller implements StageSteps {
 	readonly #negotiation: Negotiation;
 	readonly #out: StageOutputs;
-	/** Tools that can only run as a task. */
 	readonly #taskOnlyTools = new BoundedStringMap<true>(MAX_ENTRIES, MAX_CHARACTERS);
 	/** Methods of pending `tools/list` and `initialize` requests, by key. */
 	readonly #pendingObserved = new BoundedStringMap<string>(MAX_ENTRIES);

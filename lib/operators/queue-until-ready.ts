@@ -15,7 +15,6 @@ import {memberText} from '../wire/member.js';
 type QueueUntilReadyOptions = {
 	readonly negotiation: Negotiation;
 	readonly log: Log;
-	/** The transport of the upstream for log messages. */
 	readonly transport: string;
 	/** Time to wait for the client's `initialize` after another request. */
 	readonly graceMs?: number;
@@ -158,7 +157,6 @@ class ReadyQueue implements StageSteps {
 		this.#sendInitialize();
 	}
 
-	/** Initializes the upstream on behalf of the client. */
 	#sendInitialize(): void {
 		this.#graceTimer = undefined;
 		if (this.#negotiation.clientVersion === undefined) this.#negotiation.setClient(NEWEST_HANDSHAKE);

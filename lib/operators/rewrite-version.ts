@@ -51,7 +51,6 @@ class VersionNegotiator implements StageSteps {
 	/** The pending `initialize`, and the versions tried for it. */
 	#request: Envelope | undefined;
 	#tried: string[] = [];
-	/** The accepted result of the upstream. */
 	#result: JsonObject | undefined;
 	#timers: NodeJS.Timeout[] = [];
 
@@ -181,7 +180,6 @@ function withVersion(envelope: Envelope, version: string): Envelope {
 	}));
 }
 
-/** Sets the version of the upstream from its result. */
 function acceptVersion(negotiation: Negotiation, result: unknown, log: Log): BridgeError | undefined {
 	const {upstream} = negotiation.options;
 	if (!isObject(result))

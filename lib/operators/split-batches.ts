@@ -14,7 +14,6 @@ import {isResponse} from '../wire/scan.js';
 type SplitBatchesOptions = {
 	readonly negotiation: Negotiation;
 	readonly log: Log;
-	/** Limit on the bytes of buffered responses. */
 	readonly maxBytes?: number;
 };
 
@@ -32,7 +31,6 @@ export function splitBatches(options: SplitBatchesOptions): Stage {
 	return stage(out => new BatchSplitter(options, out));
 }
 
-/** A batch with requests that have no response yet. */
 type PendingBatch = {
 	/** How many responses are missing, by the exact ids of the requests. */
 	readonly missing: Map<string, number>;

@@ -45,7 +45,6 @@ import {ServerLogLevel} from './stateless-client/server-log-level.js';
 type StatelessClientOptions = {
 	readonly negotiation: Negotiation;
 	readonly log: Log;
-	/** The pending requests of the client. */
 	readonly pending: PendingRequests;
 };
 

@@ -75,7 +75,6 @@ class StatelessUpstreamStage implements StageSteps {
 		return {info, capabilities, logLevel: this.#logLevel};
 	}
 
-	/** The metadata of the client that sent a request. */
 	#requestMetaFor(key: string): RequestMeta {
 		const client = this.#clientOf?.(key);
 		return client ? {...client, logLevel: this.#logLevel} : this.#requestMeta;
@@ -185,7 +184,6 @@ class StatelessUpstreamStage implements StageSteps {
 		return upstreamId === id ? translated : translated.withId(upstreamId);
 	}
 
-	/** Retries a call with the input of the client. */
 	#retryCall(...[call, params, exact]: Parameters<RetryCall>): void {
 		const upstreamId = this.#calls.has(call.upstreamId)
 			? JSON.stringify(this.#negotiation.nextRequestId())

@@ -13,7 +13,6 @@ import {unquotedId} from '../wire/id.js';
 type TranslateVersionOptions = {
 	readonly negotiation: Negotiation;
 	readonly log: Log;
-	/** The pending requests of the client. */
 	readonly pending: PendingRequests;
 };
 
@@ -77,7 +76,6 @@ class VersionTranslator implements StageSteps {
 		);
 	};
 
-	/** Logs the losses of the whole conversation. */
 	readonly upstreamClosed = (): void => {
 		const {losses, options} = this.#negotiation;
 		if (losses.size === 0) return;
@@ -91,7 +89,6 @@ class VersionTranslator implements StageSteps {
 		);
 	};
 
-	/** The method of the client request that a response belongs to. */
 	#methodOf(key: string | undefined): string | undefined {
 		if (key === undefined) return;
 		const {client} = this.#methods;

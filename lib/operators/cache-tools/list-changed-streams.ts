@@ -36,7 +36,6 @@ export class ListChangedStreams {
 		if (this.#ids.size > 0) this.#ids.delete(key);
 	}
 
-	/** One list_changed notification per stream. */
 	notifications(origin: MessageOrigin): Envelope[] {
 		return [...this.#ids.values()].map(id => {
 			const params = `{"_meta":{"${SUBSCRIPTION_ID}":${id}}}`;

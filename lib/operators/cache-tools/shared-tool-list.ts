@@ -3,7 +3,6 @@ import {type ToolList, ToolListError, toolListResult} from '../../protocol/tool-
 import {RateLimiter} from '../../util/rate-limiter.js';
 import type {ToolListStore} from './tool-list-store.js';
 
-/** One of the conversations that share a list. */
 export type ToolListConsumer = {
 	/** Requests the whole list and calls `done` once, unless the consumer leaves before. */
 	fetch(maxBytes: number, done: (outcome: ToolList | ToolListError) => void): void;
@@ -19,7 +18,6 @@ export type ToolListConsumer = {
 type ToolListRead = {readonly result: string} | 'wait' | 'forward';
 
 export type SharedToolListOptions = {
-	/** The name of the upstream for log messages. */
 	readonly upstream: string;
 	readonly log: Log;
 	/** A larger list is not cached. */
@@ -58,7 +56,6 @@ export class SharedToolList {
 	#pendingFetch: {readonly by: ToolListConsumer; readonly generation: number} | undefined;
 	/** The consumer that received the last list_changed. */
 	#lastNotified: ToolListConsumer | undefined;
-	/** Limits fetches after list_changed. */
 	readonly #refreshLimiter: RateLimiter;
 	/** Runs when the limiter admits the next fetch. */
 	#refreshTimer: NodeJS.Timeout | undefined;
@@ -73,7 +70,6 @@ export class SharedToolList {
 		options.store?.onUpdate(fingerprint => this.#onStoredList(fingerprint));
 	}
 
-	/** The number of tools; undefined without a list. */
 	get count(): number | undefined {
 		return this.#list?.count;
 	}
@@ -110,7 +106,6 @@ export class SharedToolList {
 		return true;
 	}
 
-	/** Fetches the list again when another replica has stored a different one. */
 	#onStoredList(fingerprint: string): void {
 		if (this.#isDisabled || !this.#list || this.#list.fingerprint === fingerprint) return;
 		this.#generation++;

@@ -4,7 +4,6 @@ import {SharedToolList, type SharedToolListOptions} from './shared-tool-list.js'
 import type {ToolListStore} from './tool-list-store.js';
 
 export type ToolsCacheOptions = {
-	/** The name of the upstream for log messages. */
 	readonly upstream: string;
 	readonly log: Log;
 	/** The store that shares the list of this version with other replicas. */
@@ -34,7 +33,6 @@ export class ToolsCache {
 		this.#options = {maxBytes, now, ...options};
 	}
 
-	/** The list for conversations that use this version with the upstream. */
 	forVersion(version: Version): SharedToolList {
 		const toolList =
 			this.#versions.get(version) ?? new SharedToolList({...this.#options, store: this.#store?.(version)});
@@ -42,7 +40,6 @@ export class ToolsCache {
 		return toolList;
 	}
 
-	/** The number of tools; undefined if no list is cached. */
 	get toolCount(): number | undefined {
 		return [...this.#versions.values()].map(({count}) => count).find(count => count !== undefined);
 	}

@@ -39,7 +39,6 @@ export class SessionId {
 		this.current = options.control?.session;
 	}
 
-	/** Drops the id at the start of a handshake. */
 	reset(): void {
 		this.current = undefined;
 		this.handshakes++;
@@ -54,7 +53,6 @@ export class SessionId {
 		return headers;
 	}
 
-	/** The headers of the last request, with the current id. */
 	latestHeaders(): Headers {
 		return this.headersWith(this.#last?.base, this.current);
 	}

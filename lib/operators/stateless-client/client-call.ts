@@ -30,7 +30,6 @@ export type StatelessCall = PendingCall & {
 	readonly logLevel: string | undefined;
 	/** The progress token of the client's latest retry. */
 	token: string | undefined;
-	/** The progress token that the upstream uses. */
 	readonly upstreamToken: string | undefined;
 	/** Whether the call waits for a retry with input. */
 	isParked: boolean;
@@ -89,7 +88,6 @@ export function addServerRequest(call: StatelessCall, request: Envelope, id: str
 	call.serverRequests.set(inputNameFor(id, call), {id, key: request.head.key, method, request});
 }
 
-/** The input that a client must provide for its call. */
 export type RequiredInput = {
 	readonly requests: JsonObject;
 	/** Values that the stateless schema cannot carry, by JSON pointer into the result. */
@@ -168,7 +166,6 @@ export function urlElicitationsOf({data}: JsonObject): RequiredInput | undefined
 	return {requests: Object.fromEntries(requests), removed: new Map(), exact: new ExactNumbers()};
 }
 
-/** Removes a server request that the upstream has cancelled. */
 export function cancelServerRequest(calls: Iterable<StatelessCall>, cancellation: Envelope): undefined {
 	const requestId = cancelledRequestId(cancellation);
 	if (requestId === undefined) return;

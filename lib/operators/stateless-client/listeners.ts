@@ -33,9 +33,8 @@ const listNotifications = [
 const UPDATED = 'notifications/resources/updated';
 
 type NotificationStream = {
-	/** The id of the request that opened the stream. */
 	readonly id: string;
-	/** The same id as the client sent it, in JSON. */
+	/** The id as the client sent it, in JSON. */
 	readonly streamId: string;
 	readonly origin: MessageOrigin;
 	readonly methods: readonly string[];

@@ -19,7 +19,6 @@ const randomState = (): string => `bridge.v1.${randomBytes(18).toString('base64u
 type ParkedCallsOptions<Call> = {
 	/** The bytes that a call retains: its server requests and its response. */
 	readonly sizeOf: (call: Call) => number;
-	/** Called for each evicted call. */
 	readonly onEvicted?: (call: Call) => void;
 	readonly maxBytes?: number;
 	/** Creates the requestState of a call, which must not be guessable. Default: random. */

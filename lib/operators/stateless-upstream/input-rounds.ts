@@ -16,7 +16,6 @@ export type HandshakeCall = PendingCall & {
 	readonly origin: MessageOrigin;
 	/** The name of the tool, for tools/call. */
 	readonly tool: string | undefined;
-	/** The id as the client sent it. */
 	readonly id: string;
 	/** The id upstream, which differs in each round. */
 	readonly upstreamId: string;
@@ -24,17 +23,13 @@ export type HandshakeCall = PendingCall & {
 	readonly round: number;
 };
 
-/** Sends a call again with these params. */
 export type RetryCall = (call: HandshakeCall, params: JsonObject, exact: ExactNumbers) => void;
 
-/** Rounds of input per call. */
 const MAX_ROUNDS = 10;
-/** Inputs per round. */
 const MAX_INPUTS = 100;
 /** Pending requests to the client. The oldest is evicted for the next. */
 const MAX_PENDING_INPUTS = 65_536;
 
-/** A call that waits for the input of its client. */
 type InputRound = {
 	readonly call: HandshakeCall;
 	readonly state: unknown;

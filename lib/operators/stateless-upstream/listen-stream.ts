@@ -29,7 +29,6 @@ export class ListenStream {
 	/** Subscribed resources, including pending ones. */
 	readonly #uris = new Set<string>();
 	#characters = 0;
-	/** Replies to pending subscribe requests, by URI. */
 	readonly #pendingReplies = new Map<string, SendReply[]>();
 	#listChanges: JsonObject = {};
 	/** The acknowledged request. */
@@ -58,7 +57,6 @@ export class ListenStream {
 		this.#listChanges = Object.fromEntries(offered.map(([name]) => [name, true]));
 	}
 
-	/** Opens the stream, unless it is open. */
 	start(): void {
 		if (!this.#current && !this.#next) this.open();
 	}
@@ -119,7 +117,6 @@ export class ListenStream {
 		return reply('result', {});
 	}
 
-	/** Handles the acknowledgment of the pending stream. */
 	acknowledged({_meta, notifications}: JsonObject): void {
 		const key = JSON.stringify(objectOf(_meta)[SUBSCRIPTION_ID]);
 		const next = this.#next;
@@ -148,7 +145,6 @@ export class ListenStream {
 		return true;
 	}
 
-	/** Replies to the pending subscribe requests of a stream. */
 	#replyToSubscribers({uris}: ListenRequest, granted: ReadonlySet<unknown>): void {
 		for (const uri of uris) {
 			if (!granted.has(uri)) this.#removeUri(uri);

@@ -14,7 +14,6 @@ export class WrappedTools {
 		return name !== undefined && this.#names.has(name);
 	}
 
-	/** Updates the set from a `tools/list` result. */
 	update({tools}: JsonObject): void {
 		for (const tool of listOf(tools).map(objectOf)) {
 			const name = storableToolName(tool.name);
