@@ -13,21 +13,21 @@ import type {ServiceRequest} from './cluster/route-to-session.js';
 import type {Gateway} from './gateway.js';
 import {rateLimitError} from './rate-limited-endpoint.js';
 
-/** The token that a request proves, where one is needed; or why the request is rejected. */
+/** Returns the token that a request proves, if tokens are required, or the error that rejects the request. */
 export function authenticate(
 	gateway: Gateway,
 	login: Login,
 	{req, res, service}: Pick<ServiceRequest, 'req' | 'res'> & {readonly service: Service | undefined},
-): {readonly token: string | undefined} | {readonly refused: HttpError} {
+): {readonly token: string | undefined} | {readonly error: HttpError} {
 	const {guard} = gateway;
 	const token = bridgeTokenIn(req, service, guard) ?? tokenOfCookie(req, login);
-	if (token === undefined && guard.needsToken) return {refused: tokenRequired};
+	if (token === undefined && guard.needsToken) return {error: tokenRequired};
 	setConnectionPrincipal(req.socket, token ?? '');
-	const refused = countOpenRequest(gateway, req, token, res);
-	return refused ? {refused} : {token};
+	const error = countOpenRequest(gateway, req, token, res);
+	return error ? {error} : {token};
 }
 
-/** Why a client may not change to another protocol, of which WebSocket is the only one. */
+/** Returns the error for a rejected upgrade request. WebSocket is the only supported protocol. */
 export function validateUpgrade(
 	gateway: Gateway,
 	req: IncomingMessage,
@@ -42,13 +42,14 @@ export function validateUpgrade(
 	if (req.headers.upgrade?.toLowerCase() !== 'websocket') return {status: 400, message: 'Bad Request'};
 	if (!service) return;
 	if (!service.config.enabled) return serviceDisabled(service.config.name);
-	// A client over its quota is rejected before room for it is made, which ends a session.
+	// The quota is checked first, because making room for a session may evict another one.
 	return countOpenRequest(gateway, req, token, socket) ?? sessionLimitError(gateway, token ?? '');
 }
 
 /**
- * Why what begins anew, or needs no beginning, is not taken while a gateway drains. Who asks what there is must not take
- * its end for an answer about its era. As one of several, it still answers what leaves nothing behind.
+ * Rejects requests that start something new while the gateway drains. If other replicas exist, stateless
+ * requests are still served, since they leave no state behind. After a 5xx response to server/discover,
+ * clients give up on the server for good, so it gets 400.
  */
 export function rejectWhileDraining({headers}: IncomingMessage, isReplica: boolean): HttpError | undefined {
 	const method = headers['mcp-method'];
@@ -56,7 +57,7 @@ export function rejectWhileDraining({headers}: IncomingMessage, isReplica: boole
 	return method === 'server/discover' ? {...drainingError, status: 400} : drainingError;
 }
 
-/** Why no new session can begin now. */
+/** Makes room for a new session, or returns the error if none can start. */
 export function sessionLimitError({isDraining, sessions}: Gateway, token: string): HttpError | undefined {
 	if (isDraining) return drainingError;
 	try {
@@ -69,21 +70,21 @@ export function sessionLimitError({isDraining, sessions}: Gateway, token: string
 }
 
 /**
- * Counts an open request or stream of a principal until `closes` closes. Over the quota, rejects it and closes its
- * connection, to keep connections free for other clients.
+ * Counts an open request or stream of a principal until `closable` closes. Over the quota, rejects it and
+ * closes its connection, to keep connections free for other clients.
  */
 function countOpenRequest(
-	{openQuotas: open}: Gateway,
+	{openQuotas}: Gateway,
 	{headers}: IncomingMessage,
 	token: string | undefined,
 	closable: {once(event: 'close', listener: () => void): unknown},
 ): HttpError | undefined {
-	if (!open.isEnabled) return;
-	const quota = open.forToken(token ?? '');
-	const problem = quota.limitError();
-	if (problem) {
+	if (!openQuotas.isEnabled) return;
+	const quota = openQuotas.forToken(token ?? '');
+	const limitError = quota.limitError();
+	if (limitError) {
 		const status = headers['mcp-method'] === 'server/discover' ? 400 : 503;
-		return {...overloadedError(problem), status, closesConnection: true};
+		return {...overloadedError(limitError), status, closesConnection: true};
 	}
 	quota.count++;
 	closable.once('close', () => {
@@ -92,20 +93,23 @@ function countOpenRequest(
 	return;
 }
 
-/** Why a request for a service is not taken now. Mostly it is known at once. */
+/**
+ * Returns the error for a rejected request to a service. The result is a promise only if the store has to
+ * be queried.
+ */
 export function checkAdmission(
 	gateway: Gateway,
 	req: IncomingMessage,
 	principal: Principal,
 ): HttpError | undefined | Promise<HttpError | undefined> {
-	// A replica that was silent for a while may have lost its sessions to others' belief.
+	// A replica that did not renew its lease in time may have lost its sessions.
 	const leaseCheck = gateway.replicas?.ensureLease();
 	return leaseCheck !== undefined
 		? leaseCheck.then(() => checkRate(gateway, req, principal))
 		: checkRate(gateway, req, principal);
 }
 
-/** What is posted counts, where it comes in first. */
+/** Applies the rate limit to POST requests. A forwarded request was counted by the first replica. */
 function checkRate(
 	gateway: Gateway,
 	req: IncomingMessage,
@@ -123,6 +127,6 @@ function checkRate(
 	return typeof waitMs === 'number' ? rateError(waitMs) : waitMs.then(rateError);
 }
 
-/** Whose requests are counted together. Who shows nothing is known by its address alone. */
+/** The key that requests are counted by. Anonymous requests are counted by address. */
 export const rateKeyOf = ({socket}: IncomingMessage, principal: Principal): string =>
 	isAnonymousPrincipal(principal) ? `at ${socket.remoteAddress}` : principal.id;

@@ -3,8 +3,8 @@ import {parseTarget} from '../http/target.js';
 import type {Gateway} from './gateway.js';
 
 /**
- * Admits connections of this user, and of root, to a gateway that has no tokens. A Unix socket is protected by its mode.
- * Health checks are exempt: their response is the same for all users.
+ * Admits connections of this user, and of root, to a gateway that has no tokens. A Unix socket is protected
+ * by its mode. Health checks are exempt: their response is the same for all users.
  */
 export function admitOwnUser(gateway: Gateway): AdmitRequest {
 	const check = admitSameUser({

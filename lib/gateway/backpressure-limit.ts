@@ -1,18 +1,20 @@
-/** A client whose server may take no more at the moment. */
-type BackpressuredClient = {readonly isBackpressured: boolean};
+type BackpressuredClient = {readonly isHeldBack: boolean};
 
-/** How much a client may say while its server takes no more, and how often. It all waits in memory. */
+/** Per-client limits on messages that are buffered in memory while the upstream applies backpressure. */
 const MAX_BUFFERED_BYTES = 8 * 2 ** 20;
 const MAX_BUFFERED_MESSAGES = 1024;
 
-/** Counts what clients say by POST while their servers take no more: of such a client, nothing can be left unread. */
+/**
+ * Counts the messages that clients POST while their upstreams apply backpressure. Such a
+ * client cannot be stopped by leaving its data unread, since each POST is a separate request.
+ */
 export class BackpressureLimit {
 	readonly #buffered = new WeakMap<
 		BackpressuredClient,
 		{readonly bytes: number; readonly messages: number}
 	>();
 
-	/** Takes note of a message. Returns whether there is room for it. */
+	/** Counts a message. Returns false if the client has reached a limit. */
 	reserve(client: BackpressuredClient, size: number): boolean {
 		if (!client.isBackpressured) {
 			this.#buffered.delete(client);

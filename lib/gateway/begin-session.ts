@@ -23,34 +23,32 @@ export type GatewayContext = {
 	readonly log: Log;
 	readonly sessions: ClientSessions;
 	readonly startConversation: StartConversation;
-	/** The pending requests of each principal. */
 	readonly pendingQuotas: RequestQuotas;
-	/** The other gateways, where there are several. */
+	/** The other replicas; undefined for a single gateway. */
 	readonly replicas: () => Replicas | undefined;
-	/** Whether what only this one has is over, but for what is under way. */
+	/** Whether this replica accepts no new requests in sessions that only it can serve. */
 	readonly isLeaving: () => boolean;
 };
 
-/** Who begins to talk to what, and from where. */
 export type SessionParameters = {
 	readonly service: Service;
 	readonly principal: Principal;
 	readonly clientKey: string;
-	/** Which client it is to other replicas, if it can be told. */
+	/** Identifies the client across replicas. Undefined for anonymous clients. */
 	readonly clientIdentity?: ClientIdentity | undefined;
 };
 
-/** A session that another replica began. */
+/** A session that another replica started. */
 type ResumedSession = {readonly id: string; readonly portable: PortableState};
 
-/** A server that may take longer than this is one whose clients are shown signs of life. */
+/** Clients of services with a longer timeout get keep-alive events. */
 const LONG_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_DELAY_MS = 25_000;
 const PRIMING_DELAY_MS = 250;
-/** Replicas number the streams of a session without asking each other: each begins somewhere else. */
+/** Replicas number the streams of a session without coordination, so each starts at a random offset. */
 const MAX_STREAM_OFFSET = 900_000_000;
 
-/** Begins a session over streamable HTTP, or carries one on. */
+/** Starts a session over streamable HTTP, or resumes one of another replica. */
 export function beginSession(
 	context: GatewayContext,
 	{service, principal, clientKey, clientIdentity}: SessionParameters,
@@ -76,7 +74,7 @@ export function beginSession(
 			const portable = portableStateOf(conversation, response);
 			const servicePrincipal = servicePrincipalOf(conversation);
 			const portableId = portable && replicas.portableId(id, servicePrincipal, portable);
-			// What the id says of it holds for all that is done with it here.
+			// Without a portable id, no other replica can resume the session.
 			if (upstreamControl && portableId === undefined) upstreamControl.isConnectionBound = true;
 			const publicId = portableId ?? replicas.boundId(id, servicePrincipal);
 			if (clientIdentity) replicas.lastSessions?.record(clientIdentity, publicId);
@@ -92,13 +90,13 @@ export function beginSession(
 		requestIdOf: key => conversation.pendingRequests.idOf(key),
 		onSessionRejected: () => void sessions.end(session),
 		onUndelivered: () => {
-			// No other replica can resume it.
+			// The client never received the id, so no other replica can resume the session.
 			if (upstreamControl) upstreamControl.isEnded = true;
 			void sessions.end(session);
 		},
 	});
 	const session = sessions.start({id, client, conversation, clientKey}, client, startConversation);
-	// Another replica may have resumed the session, and its client end it there.
+	// The client may end the session at another replica that has resumed it.
 	const unsubscribe = upstreamControl && replicas?.endedSessions.watch(id, () => void sessions.end(session));
 	if (unsubscribe) void client.disconnected.then(unsubscribe);
 	if (resumed) {
@@ -108,12 +106,12 @@ export function beginSession(
 	return client;
 }
 
-const servicePrincipalOf = ({service, principal: caller}: Conversation) => ({
+const servicePrincipalOf = ({service, principal}: Conversation) => ({
 	service: service.config.name,
-	principal: caller.id,
+	principal: principal.id,
 });
 
-/** What another replica needs to carry a conversation on, by the answer that begins it; undefined if it cannot. */
+/** The state that another replica needs to resume a conversation; undefined if it cannot be resumed. */
 function portableStateOf(
 	{upstreamControl, negotiation}: Conversation,
 	response: Envelope | undefined,
@@ -125,8 +123,9 @@ function portableStateOf(
 }
 
 /**
- * After how long a client is to see that somebody is there. One that can take up a stream again is given the means to do so
- * soon when it calls a tool, unless its server may still answer with a status of its own.
+ * The delay until a pending response becomes an event stream, in milliseconds; undefined for never. A tool
+ * call gets a priming event early, so that its client can resume the stream. Upstreams behind HTTP are
+ * excluded, since they may still respond with an HTTP error status.
  */
 export function keepAliveDelayMs(
 	{config: {timeoutMs, transport}}: Service,

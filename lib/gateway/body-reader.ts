@@ -6,27 +6,30 @@ import {readBody, validateBodyHeaders} from '../http/read-body.js';
 
 type MatchesBody = (req: IncomingMessage, body: Buffer) => boolean;
 
-/** Reads the bodies of requests, as long as there is room for them. */
+/** Reads request bodies, within the memory limit of all bodies together. */
 export class BodyReader {
 	readonly #maxBytes: () => number;
 	readonly #matchesBody: MatchesBody;
 	readonly #memoryLimit: BodyMemoryLimit;
 
-	/** The limit of one may change. Another replica tells which body a request has. */
-	constructor(maxBytes: () => number, isOf: MatchesBody) {
+	/**
+	 * `maxBytes` may change over time. `matchesBody` detects a body that differs from the one that a replica
+	 * forwarded.
+	 */
+	constructor(maxBytes: () => number, matchesBody: MatchesBody) {
 		this.#maxBytes = maxBytes;
-		this.#matchesBody = isOf;
+		this.#matchesBody = matchesBody;
 		this.#memoryLimit = new BodyMemoryLimit(maxBytes);
 	}
 
-	/** Why the body of a request is not even read. */
+	/** Returns the error for a body that is rejected by its headers. */
 	validateHeaders(req: IncomingMessage): HttpError | undefined {
 		return validateBodyHeaders(req, this.#maxBytes());
 	}
 
 	read(req: IncomingMessage, res: ServerResponse, done: Parameters<typeof readBody>[2]): void {
-		const checkedDone: typeof done = (body, refused) =>
-			body && !this.#matchesBody(req, body) ? done(undefined, invalidForwarding) : done(body, refused);
+		const checkedDone: typeof done = (body, error) =>
+			body && !this.#matchesBody(req, body) ? done(undefined, invalidForwarding) : done(body, error);
 		readBody(req, this.#maxBytes(), checkedDone, this.#memoryLimit.forResponse(res));
 	}
 }

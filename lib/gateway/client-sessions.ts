@@ -8,57 +8,56 @@ import type {HttpError} from '../http/http-error.js';
 import type {Conversation, StartConversation} from '../upstream/conversation.js';
 import {RateLimiter} from '../util/rate-limiter.js';
 
-/** A client's end of a conversation. Whether it is in use tells whether it may be ended for another. */
+/** The client's end of a session. A session in use is never evicted. */
 export type SessionClient = {
 	readonly isInUse: boolean;
-	/** Has it listen elsewhere, if it can. */
-	endStreamsWithRetry?(): void;
+	/** Ends the listen stream, so that the client opens it again, perhaps at another replica. */
+	sendAway?(): void;
 	close(): Promise<void>;
 };
 
-/** A session, as the table of sessions keeps it. */
 export type ClientSession = {
 	readonly id: string;
 	readonly client: SessionClient;
 	readonly conversation: Conversation;
-	/** Where the client is, which tells two of them apart that show the same credentials. */
+	/** Distinguishes clients with the same credentials, by address and User-Agent. */
 	readonly clientKey: string;
 	lastUsedAt: number;
 };
 
 type ClientSessionsOptions = {
 	readonly log: Log;
-	/** How many there may be, and how long one may be silent; 0 for ever. Both may change. */
+	/** The limits, which may change: the number of sessions, and their idle time (0 for no limit). */
 	readonly limits: () => {
 		readonly sessions: number;
 		readonly idleMs: number;
-		/** How many of them one principal may have; 0 or undefined for no quota. */
+		/** The session quota of one principal; 0 or undefined for none. */
 		readonly clientSessions?: number | undefined;
 	};
 	readonly onCount?: (count: number) => void;
 };
 
-/** How often sessions are looked at that may be silent for too long. */
+/** Bounds of the interval of the idle-session sweep. */
 const MIN_SWEEP_MS = 50;
 const MAX_SWEEP_MS = 30_000;
-/** A look that comes so much later than it should was held up: bridge was suspended, and nobody could have come. */
+/**
+ * A sweep that is this late means that the process was suspended, so that clients could not send anything.
+ */
 const SUSPENDED_MS = 1000;
 const LOG_INTERVAL_MS = 10_000;
 
-/** The one that was used last is the last. */
 const byLastUse = (one: ClientSession, other: ClientSession): number => one.lastUsedAt - other.lastUsedAt;
 
-/** An id that nobody can guess. */
+/** Returns an id that cannot be guessed: 128 random bits. */
 export const newSessionId = (): string => randomBytes(16).toString('hex');
 
-/** The sessions of clients. */
 export class ClientSessions {
 	readonly #options: ClientSessionsOptions;
 	readonly #byId = new Map<string, ClientSession>();
-	/** The number of sessions of each principal, by its token. */
+	/** The number of sessions of each principal, by token. */
 	readonly #counts = new Map<string, number>();
 	#sweep: NodeJS.Timeout | undefined;
-	/** How many were ended for others so far. It is told once in a while, not of each. */
+	/** Sessions evicted so far. Evictions are logged at intervals, not one by one. */
 	#evicted = 0;
 	readonly #evictionLogRate = new RateLimiter(1, LOG_INTERVAL_MS, () => performance.now());
 
@@ -72,8 +71,8 @@ export class ClientSessions {
 	}
 
 	/**
-	 * Takes a session in, and lets its client talk for as long as that is there. Over the limit, the one that was used least
-	 * lately ends, unless it is in use.
+	 * Adds a session and starts its conversation. The session ends when the client disconnects. At the limit,
+	 * the least recently used session that is not in use is evicted.
 	 */
 	start(
 		parts: Omit<ClientSession, 'lastUsedAt'>,
@@ -95,7 +94,7 @@ export class ClientSessions {
 		return session;
 	}
 
-	/** The session with this id, for whoever it belongs to and nobody else. */
+	/** Returns the session with this id, if it belongs to this service and principal. */
 	find(id: string, service: string, principal: string): ClientSession | undefined {
 		const session = this.#byId.get(id);
 		if (
@@ -107,14 +106,14 @@ export class ClientSessions {
 		return session;
 	}
 
-	/** What is answered for all ids that are none of the caller's: who else they may belong to is not told. */
+	/** The error for unknown ids, and for ids of other principals. It does not reveal which of them applies. */
 	notFoundError(service: string): HttpError {
-		const sentence = `A client of ${service} named a session that it does not have.`;
+		const sentence = `A client of ${service} sent a session id that is unknown or belongs to another client.`;
 		warnRateLimited(this.#options.log, 'session.unknown', sentence, {service}, service);
 		return {status: 404, code: -32001, message: 'Session not found'};
 	}
 
-	/** The session that a client means which does not say: the one that it used last. */
+	/** Returns the most recent session of a client that omits the session id. */
 	findLatest(service: string, principal: string, clientKey: string): ClientSession | undefined {
 		const matching = [...this.#byId.values()].filter(
 			session =>
@@ -126,7 +125,7 @@ export class ClientSessions {
 		if (matching.length > 1)
 			this.#options.log.warn(
 				'session.inject.ambiguous',
-				`A client of ${service} does not name its session, and has ${matching.length}; it gets the one it used last.`,
+				`A client of ${service} omits Mcp-Session-Id and has ${matching.length} sessions. Its most recent session is used.`,
 				{service, sessions: matching.length},
 			);
 		if (newest) this.#touch(newest);
@@ -137,7 +136,7 @@ export class ClientSessions {
 		session.lastUsedAt = performance.now();
 	}
 
-	/** Ends a session. Resolves with the status that a server behind HTTP answered to that. */
+	/** Ends a session. Resolves to the HTTP status with which the upstream ended it, if there is one. */
 	async end(session: ClientSession): Promise<number | undefined> {
 		if (!this.#byId.delete(session.id)) return;
 		this.#count(session, -1);
@@ -147,7 +146,7 @@ export class ClientSessions {
 			await session.client.close();
 			return status;
 		} catch (error) {
-			// Whoever ends a session can do nothing about it.
+			// The callers cannot handle this error.
 			logBug(this.#options.log, error);
 			return;
 		}
@@ -167,8 +166,9 @@ export class ClientSessions {
 	}
 
 	/**
-	 * Makes room for one more session of the principal with this token. A principal at its quota loses its own least recently
-	 * used session; at the limit of all sessions, the principal with the most of them does. Fails when all are in use.
+	 * Makes room for one more session of the principal with this token. A principal at its quota loses its
+	 * least recently used session. At the limit of all sessions, one is evicted, with quotas from the
+	 * principal that has the most. Throws if all candidates are in use.
 	 */
 	ensureCapacity(token: string): void {
 		const {sessions, clientSessions} = this.#options.limits();
@@ -180,8 +180,8 @@ export class ClientSessions {
 		if (this.#evictionLogRate.tryAcquire()) {
 			const {name: service} = evicted.conversation.service.config;
 			const sentence = isAtQuota
-				? `A client has ${clientSessions} sessions (limits.clientSessions); for each new one, its own least recently used session ends.`
-				: `There are ${sessions} sessions; for each new one, the least recently used session ends.`;
+				? `A client has reached its limit of ${clientSessions} sessions (limits.clientSessions). Each new session ends its least recently used one.`
+				: `The limit of ${sessions} sessions is reached (limits.sessions). Each new session ends the least recently used one.`;
 			this.#options.log.warn('session.evicted', sentence, {service, ended: this.#evicted});
 		}
 		void this.end(evicted);
@@ -191,27 +191,28 @@ export class ClientSessions {
 		return this.#counts.get(token) ?? 0;
 	}
 
-	#count({conversation: {principal: caller}}: ClientSession, change: number): void {
-		const count = this.#countOf(caller.token) + change;
-		if (count > 0) this.#counts.set(caller.token, count);
-		else this.#counts.delete(caller.token);
+	#count({conversation: {principal}}: ClientSession, change: number): void {
+		const count = this.#countOf(principal.token) + change;
+		if (count > 0) this.#counts.set(principal.token, count);
+		else this.#counts.delete(principal.token);
 	}
 
 	/**
-	 * The session that is not in use, and was not for the longest time: of this principal, or where quotas count, of the one
-	 * that has the most sessions.
+	 * Returns the least recently used session that is not in use: of this principal, or with `isByCount`, of
+	 * the principal with the most sessions.
 	 */
 	#leastRecentlyUsed(token: string | undefined, isByCount: boolean): ClientSession | undefined {
-		let least: ClientSession | undefined;
-		const sizeOf = ({conversation: {principal: caller}}: ClientSession): number =>
-			isByCount ? this.#countOf(caller.token) : 0;
+		let oldest: ClientSession | undefined;
+		const countOf = ({conversation: {principal}}: ClientSession): number =>
+			isByCount ? this.#countOf(principal.token) : 0;
 		for (const session of this.#byId.values()) {
 			const isOther = token !== undefined && session.conversation.principal.token !== token;
 			if (isOther || session.client.isInUse) continue;
-			const more = least ? sizeOf(session) - sizeOf(least) : 1;
-			if (!least || more > 0 || (more === 0 && session.lastUsedAt < least.lastUsedAt)) least = session;
+			const difference = oldest ? countOf(session) - countOf(oldest) : 1;
+			if (!oldest || difference > 0 || (difference === 0 && session.lastUsedAt < oldest.lastUsedAt))
+				oldest = session;
 		}
-		return least;
+		return oldest;
 	}
 
 	#sweepLater(): void {
@@ -225,18 +226,21 @@ export class ClientSessions {
 		}, waitMs).unref();
 	}
 
-	/** Ends those that were silent for too long. A time in which nobody could be heard is no silence. */
+	/**
+	 * Ends sessions that were idle for too long. The time during which the process was suspended does not
+	 * count.
+	 */
 	#endIdle(suspendedMs: number): void {
 		const {log, limits} = this.#options;
 		const {idleMs} = limits();
 		if (idleMs === 0) return;
 		const now = performance.now();
 		for (const session of this.#byId.values()) {
-			// It is silent from the moment on at which nobody waits or listens any more.
+			// Idle time starts when the last request or stream ends.
 			if (session.client.isInUse) session.lastUsedAt = now;
 			else session.lastUsedAt = Math.min(now, session.lastUsedAt + suspendedMs);
 			if (now - session.lastUsedAt < idleMs) continue;
-			const sentence = 'A session that was silent for too long was ended.';
+			const sentence = 'A session that was idle for too long was ended.';
 			log.info('session.idle', sentence, {service: session.conversation.service.config.name});
 			void this.end(session);
 		}
@@ -246,7 +250,7 @@ export class ClientSessions {
 const sessionsBusy = (limit: number): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`${limit} sessions are in use.`,
+		`All ${limit} sessions are in use.`,
 		'Try again later, or raise limits.sessions.',
 		{limit},
 	);
@@ -254,7 +258,7 @@ const sessionsBusy = (limit: number): BridgeError =>
 const clientSessionsBusy = (limit: number): BridgeError =>
 	new BridgeError(
 		'ERR_SESSION_BUSY',
-		`${limit} sessions of this client are in use, which is the limit for one client (limits.clientSessions).`,
-		'End some of them, or raise that limit.',
+		`This client has ${limit} sessions in use, which is the limit for one client (limits.clientSessions).`,
+		'End some of them, or raise the limit.',
 		{limit},
 	);

@@ -26,52 +26,56 @@ export type GatewayOptions = {
 	readonly config: Config;
 	readonly log: Log;
 	readonly startConversation: StartConversation;
-	/** The traffic as it passes. */
 	readonly live: LiveTraffic;
 	readonly onStderr: ServiceOptions['onStderr'];
 	readonly createRunner: HubOptions['createRunner'];
-	/** Which bridge this is. */
+	/** The version of bridge. */
 	readonly version: string;
-	/** Where the files of the page are, and the module of the thread that indexes for it. */
+	/** The files of the web page, and the worker module that indexes the traffic for it. */
 	readonly page?: {readonly files: URL; readonly worker: URL};
-	/** Lines that the traffic log left out. */
 	readonly droppedLogLines: () => number;
-	/** What is at /mcp instead of all services as one. */
+	/** Opens the endpoint at /mcp. By default, that is a session of the hub. */
 	readonly openAllServices?: OpenInProcess;
-	/** The other gateways, as a configuration names them after `before`; undefined where there are none. */
+	/**
+	 * Returns the replicas of a configuration; undefined for a single gateway. `before` are the current ones.
+	 */
 	readonly configureReplicas?: (
 		config: Config,
 		before: Replicas | undefined,
 	) => Promise<Replicas | undefined>;
 	readonly replicas?: Replicas | undefined;
-	/** The token of this user, where the system does not list the owners of connections. It is used while no tokens are configured. */
+	/**
+	 * The token of this user, where the system does not list the owners of connections. Used while no tokens
+	 * are configured.
+	 */
 	readonly userToken?: string | undefined;
 };
 
-/** All services that are behind one HTTP server, and the sessions of their clients. */
+/** All services behind one HTTP server, and the sessions of their clients. */
 export class Gateway {
 	readonly #options: GatewayOptions;
 	readonly sessions: ClientSessions;
 	readonly metrics: GatewayMetrics;
 	readonly rateLimiter: PrincipalRateLimiter;
-	/** Of each principal: its pending requests, and its HTTP requests, streams and WebSockets that are open. */
+	/**
+	 * The quotas of each principal: for pending requests; and for open HTTP requests, streams and WebSockets.
+	 */
 	readonly pendingQuotas = new RequestQuotas(() => this.config.limits.clientRequests);
 	readonly openQuotas = new RequestQuotas(() => this.config.limits.clientRequests);
 	readonly log: Log;
 	readonly startConversation: StartConversation;
 	readonly live: LiveTraffic;
-	/** The page for people, and what it asks for. */
+	/** The web page and its data. */
 	readonly view: ViewRoutes;
 	config: Config;
 	guard: Guard;
 	services: ReadonlyMap<string, Service>;
-	/** All services as one. */
 	readonly #hub: Hub;
 	readonly #allServices: Service;
 	replicas: Replicas | undefined;
-	/** Whether it is about to end, and takes nothing new on. */
+	/** Whether the gateway is shutting down and accepts no new sessions. */
 	isDraining = false;
-	/** Whether sessions that no other replica could carry on are over, but for what is under way in them. */
+	/** Whether sessions that no other replica can resume accept no new requests. */
 	isLeaving = false;
 
 	constructor(options: GatewayOptions) {
@@ -107,7 +111,7 @@ export class Gateway {
 		});
 	}
 
-	/** The service with this name, or all of them as one. */
+	/** Returns the service with this name, or the hub for `ALL_SERVICES`. */
 	findService(name: string): Service | undefined {
 		return name === ALL_SERVICES ? this.#allServices : this.services.get(name);
 	}
@@ -131,8 +135,8 @@ export class Gateway {
 	}
 
 	/**
-	 * Takes another configuration on. Services that are the same in it are not touched. It goes on listening where it does,
-	 * so what others can reach stays as guarded as it has to be.
+	 * Applies another configuration. Unchanged services keep running. The listen address stays the same, so
+	 * tokens remain required if other machines can reach it.
 	 */
 	async reload(next: Config): Promise<void> {
 		const {services: old, replicas: previousReplicas} = this;
@@ -141,7 +145,7 @@ export class Gateway {
 		if (formatListenAddress(next.listen) !== formatListenAddress(listen))
 			this.log.warn(
 				'config.listen',
-				`${formatListenAddress(listen)} is listened on until bridge is started again.`,
+				`bridge keeps listening on ${formatListenAddress(listen)}. Restart it to use the new address.`,
 				{
 					listen: formatListenAddress(listen),
 					wanted: formatListenAddress(next.listen),
@@ -151,7 +155,7 @@ export class Gateway {
 		await this.#reconfigureReplicas(config);
 		this.config = config;
 		this.guard = createGuard(config, this.#options.userToken);
-		// One who is no longer alone, or is from now on, cannot read the ids that it has given.
+		// A gateway that starts or stops being a replica cannot read the ids that it issued before.
 		const isReadable = this.replicas === previousReplicas;
 		this.services = this.#servicesOf(config, isReadable ? old : new Map());
 		const retained = new Set([...this.services.values(), ...(isReadable ? [this.#allServices] : [])]);
@@ -160,7 +164,6 @@ export class Gateway {
 		for (const service of old.values()) if (!retained.has(service)) await service.close();
 	}
 
-	/** Has to do with others as a configuration says. */
 	async #reconfigureReplicas(config: Config): Promise<void> {
 		if (isSameReplicaSet(config, this.config)) return;
 		const previous = this.replicas;
@@ -181,19 +184,19 @@ export class Gateway {
 
 	#serviceOptions(config: Config): ServiceOptions {
 		const {log, onStderr} = this.#options;
-		const shelfFor = () => this.replicas?.toolListStoreFor;
+		const toolListStoreFor = () => this.replicas?.toolListStoreFor;
 		const isDraining = (): boolean => this.isDraining;
-		return {log, onStderr, maxBytes: config.limits.messageBytes, toolListStoreFor: shelfFor, isDraining};
+		return {log, onStderr, maxBytes: config.limits.messageBytes, toolListStoreFor, isDraining};
 	}
 
-	/** Takes nothing new on. Who looks whether it is ready can tell. */
+	/** Accepts no new sessions from now on. `/readyz` reports this. */
 	drain(): void {
 		this.isDraining = true;
 	}
 
 	/**
-	 * Lets go of the sessions that no other replica could carry on: at once where nothing is under way, and where something
-	 * is, nothing new is begun. Their clients are told so, while there still is somebody to tell them.
+	 * Ends the sessions that no other replica can resume, if they have no pending requests. The others accept
+	 * no new requests. Clients get 404 for these sessions while this replica still runs.
 	 */
 	leave(): void {
 		this.isLeaving = true;
@@ -203,7 +206,7 @@ export class Gateway {
 		);
 	}
 
-	/** Lets what is under way come to its end, and ends it if it does not by the time `hurry` resolves. */
+	/** Closes the gateway after all pending requests have finished, or when `deadline` resolves. */
 	async close(deadline: Promise<unknown>): Promise<void> {
 		this.drain();
 		await this.view.close();
@@ -215,14 +218,15 @@ export class Gateway {
 		await this.replicas?.close();
 	}
 
-	/** Who only listens is to listen elsewhere. */
+	/** Makes clients open their listen streams again, at another replica. */
 	#closeListenStreams(): void {
 		for (const {client} of this.sessions.values()) client.endStreamsWithRetry?.();
 	}
 
 	/**
-	 * Resolves when other replicas have handed nothing on for so many looks in a row, each of which reads all that has come:
-	 * those that did have been told that there is no use.
+	 * Resolves after this many polls in a row without a forwarded request; each poll interval is long enough
+	 * to read all that has arrived. Other replicas stop forwarding when a response reports that this replica
+	 * is leaving.
 	 */
 	async forwardingSettled(polls: number): Promise<void> {
 		const received = (): number => this.replicas?.authentication.receivedCount ?? 0;
@@ -232,7 +236,7 @@ export class Gateway {
 		}
 	}
 
-	/** Resolves when all is answered that was asked, here or through here. */
+	/** Resolves when no request is pending, at this replica or forwarded by it. */
 	async pendingSettled(): Promise<void> {
 		const hasPending = (): boolean =>
 			[...this.sessions.values()].some(({conversation}) => hasPendingRequests(conversation)) ||
@@ -251,7 +255,7 @@ const createGuard = ({listen, advertise, origins, tokens}: Config, userToken: st
 		tokens: tokens.length > 0 || userToken === undefined || listen.path !== undefined ? tokens : [userToken],
 	});
 
-/** Whether two configurations are of the same set of replicas. */
+/** Whether two configurations describe the same set of replicas. */
 const isSameReplicaSet = (a: Config, b: Config): boolean =>
 	a.secret === b.secret && a.advertise?.href === b.advertise?.href && a.store?.href === b.store?.href;
 
@@ -259,7 +263,7 @@ const missingTokensError = (listen: ListenAddress): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`The configuration has no tokens, and bridge listens on ${formatListenAddress(listen)}, where others can reach it.`,
-		'Start bridge again to listen elsewhere, or set tokens.',
+		'Set tokens, or restart bridge to listen on another address.',
 	);
 
 const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::' || host === '[::]';

@@ -11,7 +11,10 @@ type MetricsSources = {
 	readonly forwardFailures: () => number;
 };
 
-/** What a monitoring system reads. Labels only ever hold names of the configuration and of HTTP. */
+/**
+ * The Prometheus metrics. Labels contain only names of the configuration and of HTTP, so their number is
+ * bounded.
+ */
 export class GatewayMetrics {
 	readonly #registry = new Registry();
 	readonly #requests: Counter<'service' | 'method' | 'status'>;
@@ -28,7 +31,7 @@ export class GatewayMetrics {
 		});
 		this.#latency = new Histogram({
 			name: 'bridge_http_request_duration_seconds',
-			help: 'Time from the head of a POST to the end of its answer',
+			help: 'Time from the head of a POST to the end of its response',
 			labelNames: ['service'],
 			buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
 			registers,
@@ -49,7 +52,7 @@ export class GatewayMetrics {
 		return this.#registry.contentType;
 	}
 
-	/** A request was answered. `service` is one of the configuration, or nothing. */
+	/** Counts a completed request. `service` is the name of a configured service, or undefined. */
 	countRequest(service: string | undefined, method: string, status: number, seconds: number): void {
 		const name = service ?? 'none';
 		this.#requests.inc({service: name, method: knownMethods.has(method) ? method : 'other', status});
@@ -62,14 +65,14 @@ export class GatewayMetrics {
 }
 
 const gauges: ReadonlyArray<readonly [key: keyof MetricsSources, name: string, help: string]> = [
-	['sessions', 'bridge_sessions', 'Sessions of clients'],
-	['children', 'bridge_children', 'Servers that run as child processes'],
-	['cacheHits', 'bridge_tools_cache_hits', 'tools/list answered from the cache'],
-	['cacheMisses', 'bridge_tools_cache_misses', 'tools/list that the cache could not answer'],
-	['droppedLogLines', 'bridge_log_dropped_lines', 'Lines of the traffic log that were left out'],
-	['resumed', 'bridge_sessions_resumed', 'Sessions of other replicas that were carried on here'],
-	['forwarded', 'bridge_requests_forwarded', 'Requests handed to the replicas that have their sessions'],
-	['forwardFailures', 'bridge_requests_forward_failures', 'Those of them that no replica answered'],
+	['sessions', 'bridge_sessions', 'Open client sessions'],
+	['children', 'bridge_children', 'MCP servers that run as child processes'],
+	['cacheHits', 'bridge_tools_cache_hits', 'tools/list requests served from the cache'],
+	['cacheMisses', 'bridge_tools_cache_misses', 'tools/list requests that missed the cache'],
+	['droppedLogLines', 'bridge_log_dropped_lines', 'Lines dropped from the traffic log'],
+	['resumed', 'bridge_sessions_resumed', 'Sessions of other replicas that were resumed here'],
+	['forwarded', 'bridge_requests_forwarded', 'Requests forwarded to the replicas that own their sessions'],
+	['forwardFailures', 'bridge_requests_forward_failures', 'Forwarded requests that failed'],
 ];
 
 const knownMethods: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE']);

@@ -7,17 +7,17 @@ import {isMcpTarget, type RequestTarget} from '../http/target.js';
 import {SseStream} from '../transports/sse/sse-stream.js';
 import type {Gateway} from './gateway.js';
 
-/** How much may wait for somebody who looks at the traffic. */
+/** The backlog limit of one viewer of the live traffic. */
 const MAX_UNREAD_BYTES = 4 * 2 ** 20;
 
-/** Answers a request for what is no service: how things are, and what passes by. */
+/** Serves the routes outside services: status, metrics, readiness, live traffic and the web page. */
 export function serveGatewayPage(
 	gateway: Gateway,
 	req: IncomingMessage,
 	res: ServerResponse,
 	kind: Exclude<RequestTarget['kind'], 'healthz' | 'first' | 'logout'>,
 ): HttpError | undefined {
-	// Names with capitals, too: those of a client's file are changed for their URLs.
+	// Includes names with capitals, which are never service names: imported names are converted to lower case.
 	if (kind === 'none' && isMcpTarget(req.url ?? '')) return unknownService(gateway.services);
 	if (kind === 'none') return {status: 404, message: 'Not Found'};
 	if (kind === 'view') return gateway.view.serve(req, res);
@@ -25,7 +25,7 @@ export function serveGatewayPage(
 	if (methodError) return methodError;
 	if (kind === 'readyz') {
 		if (gateway.isDraining) return {status: 503, message: 'Draining', headers: {'retry-after': '1'}};
-		// Without what replicas share, all goes on that can.
+		// Without the store, replicas keep working with their local state.
 		return void sendJson(res, {status: gateway.replicas?.store?.isUp === false ? 'degraded' : 'ready'});
 	}
 	if (kind === 'traffic') return streamTraffic(gateway, req, res);
@@ -38,7 +38,7 @@ export function serveGatewayPage(
 	return;
 }
 
-/** The lines of the traffic log as they would be written, for who looks on. */
+/** Streams the lines of the traffic log to a viewer as server-sent events. */
 function streamTraffic(
 	{log, live}: Gateway,
 	req: IncomingMessage,
@@ -46,7 +46,7 @@ function streamTraffic(
 ): HttpError | undefined {
 	if (!acceptsEventStream(req)) return notAcceptableStream;
 	const onSlow = (): void =>
-		log.warn('traffic.slow_viewer', 'Who looked at the traffic could not keep up, and was cut off.');
+		log.warn('traffic.slow_viewer', 'A viewer of the live traffic was too slow and was disconnected.');
 	const stream = new SseStream(res, {maxUnreadBytes: MAX_UNREAD_BYTES, onSlow});
 	const stop = live.subscribe(data => void stream.send({data}));
 	void stream.closed.then(stop);

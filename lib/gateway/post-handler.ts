@@ -28,15 +28,14 @@ import type {ReachableOwner} from './cluster/forwarded-request.js';
 import {clientIdentityOf} from './cluster/last-sessions.js';
 import {locateParkedCall} from './cluster/other-replica.js';
 
-/** The ends of conversations that are spoken by POST. */
 type PostClient = HttpSession | StatelessPosts;
 
-/** Requests of one session that may wait for an answer while its server takes no more. */
+/** The limit of pending requests of one session while its upstream applies backpressure. */
 const MAX_BACKPRESSURED = 256;
-/** Requests of one session that may wait for an answer. */
+/** The limit of pending requests of one session. */
 const MAX_PENDING = 1024;
 
-/** Finds, or begins, the conversation that a posted message belongs to. */
+/** Routes posted messages to their sessions, and starts sessions. */
 export class PostHandler {
 	readonly #options: GatewayContext;
 	readonly #backpressureLimit = new BackpressureLimit();
@@ -45,7 +44,6 @@ export class PostHandler {
 		this.#options = options;
 	}
 
-	/** Takes the message in the body of a POST. */
 	handle(
 		req: IncomingMessage,
 		response: ServerResponse,
@@ -75,7 +73,7 @@ export class PostHandler {
 		}
 	}
 
-	/** Where a call of a client without sessions waits, if this message comes back to one. */
+	/** Finds the parked call that a stateless request continues, if there is one. */
 	#locateParkedCall(
 		req: IncomingMessage,
 		envelope: Envelope,
@@ -86,7 +84,7 @@ export class PostHandler {
 		return replicas && locateParkedCall(replicas, req, envelope, {service, principal});
 	}
 
-	/** Hands a message to the replica that has the call which it is about. */
+	/** Forwards a message to the replica that has the parked call. */
 	#forward(
 		req: IncomingMessage,
 		res: ServerResponse,
@@ -99,7 +97,7 @@ export class PostHandler {
 		void this.#options.replicas()?.forwarder.forward({req, res, owner, body, timeoutMs, ownerLostError});
 	}
 
-	/** One message that nobody has foreseen is not the end of all sessions. */
+	/** Logs an unexpected error. Only this request fails. */
 	#reportBug(response: ServerResponse, error: unknown): void {
 		logBug(this.#options.log, error);
 		sendHttpError(response, internalError);
@@ -118,19 +116,24 @@ export class PostHandler {
 		const rejection = rejectFlawed(envelope, sessionId);
 		if (rejection) return rejection;
 		if (sessionId === undefined && isStatelessPost(envelope, req.headers)) {
-			const problem = validateStatelessPost(envelope, req.headers, service.toolParametersFor(principal.id));
+			const headerError = validateStatelessPost(
+				envelope,
+				req.headers,
+				service.toolParametersFor(principal.id),
+			);
 			return (
-				problem ??
+				headerError ??
 				this.#checkLimits(
 					this.#statelessClient(envelope, service, principal, originalClientKey(req, parkedClientKey)),
 					envelope,
 				)
 			);
 		}
-		const problem = unsupportedVersionMessage(joinedHeader(req, 'mcp-protocol-version'));
-		if (problem !== undefined) return {status: 400, id, code: -32600, message: problem};
+		const message = unsupportedVersionMessage(joinedHeader(req, 'mcp-protocol-version'));
+		if (message !== undefined) return {status: 400, id, code: -32600, message};
 		if (method === 'initialize') {
-			// A session that begins without a response has no client that could name or end it.
+			// Without a response, the client would never receive the session id, and could not use or end the
+			// session.
 			if (id === undefined) return {status: 400, code: -32600, message: 'initialize has no id. Send one.'};
 			const clientIdentity = clientIdentityOf(req, service, principal);
 			return beginSession(this.#options, {service, principal, clientKey: clientKeyOf(req), clientIdentity});
@@ -150,13 +153,18 @@ export class PostHandler {
 		return {status: 400, id, message: 'Bad Request: Server not initialized'};
 	}
 
-	/** Whether a session takes no more of this: in one that is about to end, what is under way is only brought to its end. */
+	/**
+	 * Whether a session rejects this message because the replica is leaving: only new requests are rejected.
+	 */
 	#isClosedTo({conversation}: ClientSession, {head: {id, method}}: Envelope): boolean {
 		const isRequest = id !== undefined && method !== undefined;
 		return isRequest && this.#options.isLeaving() && conversation.isReplicaBound;
 	}
 
-	/** What a client means that does not name its session. Behind a balancer, all clients are in one place. */
+	/**
+	 * Returns the most recent session of a client that omits the session id. Anonymous clients of replicas
+	 * have none, since behind a load balancer they all share one address.
+	 */
 	#latestClient(
 		req: IncomingMessage,
 		{config: {name}}: Service,
@@ -167,25 +175,28 @@ export class PostHandler {
 		return isAmbiguous ? undefined : sessions.findLatest(name, principal.id, clientKeyOf(req))?.client;
 	}
 
-	/** A client that has asked more than it can be answered is told to come back. */
+	/** Returns the client. Throws if it has too many pending requests, or too large a backlog. */
 	#checkLimits(client: PostClient, {size}: Envelope): PostClient {
 		const limit = client.isBackpressured ? MAX_BACKPRESSURED : MAX_PENDING;
 		if (client.pendingCount >= limit)
 			throw new BridgeError(
 				'ERR_SESSION_BUSY',
-				`${client.pendingCount} requests of this session wait for an answer.`,
-				'Wait for some of them before you send more.',
+				`${client.pendingCount} requests of this session are pending.`,
+				'Wait for some responses before you send more.',
 				{limit},
 			);
 		if (this.#backpressureLimit.reserve(client, size)) return client;
 		throw new BridgeError(
 			'ERR_SESSION_BUSY',
-			'The server takes no more at the moment, and much of this session waits for it.',
-			'Try again when it has answered something.',
+			'The server accepts no more data at the moment, and the backlog of this session is full.',
+			'Try again after the server has sent some responses.',
 		);
 	}
 
-	/** Who shows the same credentials and is the same program has one conversation, however many of its requests there are. */
+	/**
+	 * Returns the session of a stateless client. All requests with the same credentials from the same program
+	 * share one.
+	 */
 	#statelessClient(
 		{body}: Envelope,
 		service: Service,
@@ -194,7 +205,8 @@ export class PostHandler {
 	): StatelessPosts {
 		const {log, sessions, startConversation, pendingQuotas} = this.#options;
 		const {info, capabilities} = requestMetaOf(body.params);
-		// A server of that era hears from every request who asks, so one connection does for all that a caller can be.
+		// A stateless upstream gets the client's info with every request, so one connection serves all
+		// clients of a principal.
 		const identity = service.lastNegotiation?.upstreamVersion === STATELESS ? [] : [info, capabilities];
 		const id = shortKey(
 			`modern ${service.config.name} ${clientKey} ${JSON.stringify([...identity, principal.id])}`,
@@ -207,11 +219,11 @@ export class PostHandler {
 			streamDelayMs: method => keepAliveDelayMs(service, STATELESS, method),
 			onAbandoned: () => void sessions.end(session),
 		});
-		// No client that forgot its session is to be taken for one that has none.
 		const conversation = new Conversation(service, principal, {
 			createRequestState: this.#requestStateFactory(service, principal, clientKey),
 			pendingQuota: pendingQuotas.forToken(principal.token),
 		});
+		// With this prefix, a client that omits its session id is never routed to a stateless session.
 		const session = sessions.start(
 			{id, client, conversation, clientKey: `modern ${clientKey}`},
 			client,
@@ -220,7 +232,7 @@ export class PostHandler {
 		return client;
 	}
 
-	/** Among replicas, the word under which a client comes back to a call says where that is. */
+	/** Makes request states that contain the location of the parked call, if there are several replicas. */
 	#requestStateFactory(
 		{config: {name: service}}: Service,
 		{id: principal}: Principal,
@@ -231,21 +243,21 @@ export class PostHandler {
 	}
 }
 
-/** Rejects a message before a session begins, which might evict another one. */
+/** Rejects a malformed message before it starts a session, which could evict another one. */
 function rejectFlawed(envelope: Envelope, session: string | undefined): HttpError | undefined {
 	const {id, flaw} = envelope.head;
 	if (session === undefined && flaw === 'not JSON')
 		return {status: 400, code: -32700, message: 'Parse error: the body is not JSON'};
-	// A response goes on, as an error: the upstream waits for it.
+	// A response is forwarded as an error, since the upstream waits for it.
 	if (flaw === 'too complex' && !isResponse(envelope.head))
 		return messageTooLarge(tooComplex('The client'), id);
 	if (session === undefined && flaw !== undefined && flaw !== 'a batch')
 		return {status: 400, id, code: -32600, message: `Invalid Request: ${flaw}`};
-	const problem = flaw === undefined ? retainedSizeError(envelope) : undefined;
-	return problem && messageTooLarge(problem, id);
+	const sizeError = flaw === undefined ? retainedSizeError(envelope) : undefined;
+	return sizeError && messageTooLarge(sizeError, id);
 }
 
-/** Where a client without sessions is; for a call that it comes back to, where it was then. */
+/** The key of a stateless client; for a parked call, the key of its original request. */
 const originalClientKey = (req: IncomingMessage, parkedClientKey: string | undefined): string =>
 	parkedClientKey ?? clientKeyOf(req);
 
@@ -254,7 +266,7 @@ const joinedHeader = ({headers}: IncomingMessage, name: string): string | undefi
 	return Array.isArray(value) ? value.join(', ') : value;
 };
 
-/** The id of the session that a request names, if it does. Two of them are an error. */
+/** The session id of a request, if it has one. Different ids in one request are an error. */
 export function sessionIdOf(req: IncomingMessage): string | undefined | Error {
 	const id = joinedHeader(req, 'mcp-session-id');
 	if (id === undefined || !id.includes(',')) return id;
@@ -262,14 +274,16 @@ export function sessionIdOf(req: IncomingMessage): string | undefined | Error {
 	return others.every(other => other === first) ? first : new Error('several session ids');
 }
 
-/** What is answered then. */
 export const multipleSessionIds: HttpError = {status: 400, message: 'Bad Request: several session ids'};
 
-/** Where a client is: its address, and what it calls itself. */
+/** Identifies a client by its address and User-Agent. */
 export const clientKeyOf = ({socket, headers}: IncomingMessage): string =>
 	shortKey(`${socket.remoteAddress ?? ''} ${headers['user-agent'] ?? ''}`);
 
-/** A client that asks what there is, and hears that there is no room, takes it for no server at all, for good. */
+/**
+ * The error for a message over a limit. After a 5xx response to server/discover, clients give up on the
+ * server for good, so it gets 400.
+ */
 const overloadedFor = ({head: {id, method}}: Envelope, error: BridgeError): HttpError => ({
 	...overloadedError(error),
 	id,

@@ -4,41 +4,43 @@ import type {RateLimit} from '../util/units.js';
 import type {SharedStore} from './cluster/shared-store.js';
 
 type PrincipalRateLimiterOptions = {
-	/** How much one caller may ask for, if there is a limit. It may change. */
+	/** The rate limit of one principal, if there is one. It may change. */
 	readonly limit: () => RateLimit | undefined;
-	/** Where replicas count together, if they do. */
+	/** The store in which replicas share the budget, if there is one. */
 	readonly store: () => SharedStore | undefined;
 };
 
-/** Callers whose requests are counted. The oldest is forgotten for the next. */
+/** Principals whose requests are counted. The oldest is evicted. */
 const MAX_COUNTED_KEYS = 10_000;
-/** Of what a caller may ask for in a stretch of time, a replica takes so small a part at a time that little is left unused. */
+/** A replica acquires 1/20 of the budget at a time, so that little of it stays unused. */
 const SLICES = 20;
 
-/** Takes a slice of what is left, in a stretch of time that begins with its first. One key, for clusters. */
+/**
+ * Grants a slice of the remaining budget. The window starts with its first request. Uses one key, as clusters
+ * require.
+ */
 const GRANT_SCRIPT = `local left = tonumber(ARGV[1]) - tonumber(redis.call('GET', KEYS[1]) or '0')
 local granted = math.max(0, math.min(left, tonumber(ARGV[2])))
 if granted > 0 then redis.call('INCRBY', KEYS[1], granted) end
 if redis.call('PTTL', KEYS[1]) < 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
 return {granted, redis.call('PTTL', KEYS[1])}`;
 
-/** What one caller may still do here. */
+/** The local budget of one principal. */
 type Allowance = {
 	readonly limit: RateLimit;
-	left: number;
-	/** How much was taken for it in this stretch of time. */
-	taken: number;
-	/** When a new one begins, by a clock that is never set. */
-	until: number;
-	/** Whether no more than what is left is to be had until then. */
-	isLast: boolean;
-	/** More is being asked for. */
-	asking: Promise<void> | undefined;
+	remaining: number;
+	/** The budget granted in this window. */
+	granted: number;
+	/** The end of the window, by the monotonic clock. */
+	windowEndsAt: number;
+	/** Whether the budget is used up, so that no slice is requested until the next window. */
+	isExhausted: boolean;
+	pendingGrant: Promise<void> | undefined;
 };
 
 /**
- * How often callers may ask. Replicas with a store take slices of the same budget, so that only one request in many has to
- * wait for it; those without, and while it is away, count for themselves.
+ * Limits the request rate of principals. Replicas with a store acquire slices of a shared budget, so that few
+ * requests wait for the store. Without a reachable store, each replica counts for itself.
  */
 export class PrincipalRateLimiter {
 	readonly #options: PrincipalRateLimiterOptions;
@@ -48,43 +50,53 @@ export class PrincipalRateLimiter {
 		this.#options = options;
 	}
 
-	/** Whether anybody is counted at all. */
 	get isEnabled(): boolean {
 		return this.#options.limit() !== undefined;
 	}
 
-	/** Counts a request of a caller. Tells how many milliseconds that has to wait before it may ask again; 0 if it may. */
+	/**
+	 * Counts a request. Returns the milliseconds to wait before the next attempt; 0 if the request is allowed.
+	 */
 	take(key: string): number | Promise<number> {
 		const limit = this.#options.limit();
 		if (!limit) return 0;
 		const allowance = this.#allowanceOf(key, limit);
 		const now = performance.now();
-		if (now >= allowance.until)
-			Object.assign(allowance, {left: 0, taken: 0, isLast: false, until: now + limit.windowMs});
-		if (allowance.left === 0 && !allowance.isLast) {
+		if (now >= allowance.windowEndsAt) {
+			const windowEndsAt = now + limit.windowMs;
+			Object.assign(allowance, {remaining: 0, granted: 0, isExhausted: false, windowEndsAt});
+		}
+		if (allowance.remaining === 0 && !allowance.isExhausted) {
 			const store = this.#options.store();
 			if (store?.isUp) return this.#requestSlice(store, key, allowance).then(() => this.take(key));
 			grantLocalSlice(allowance);
 		}
-		if (allowance.left === 0) return Math.max(1, allowance.until - now);
-		allowance.left--;
+		if (allowance.remaining === 0) return Math.max(1, allowance.windowEndsAt - now);
+		allowance.remaining--;
 		return 0;
 	}
 
 	#allowanceOf(key: string, limit: RateLimit): Allowance {
 		const existing = this.#allowances.get(key);
 		if (existing?.limit === limit) return existing;
-		const fresh = {limit, left: 0, taken: 0, until: 0, isLast: false, asking: undefined};
+		const fresh: Allowance = {
+			limit,
+			remaining: 0,
+			granted: 0,
+			windowEndsAt: 0,
+			isExhausted: false,
+			pendingGrant: undefined,
+		};
 		this.#allowances.set(key, fresh);
 		return fresh;
 	}
 
-	/** Asks for a slice, once for all who wait for it. */
+	/** Requests a slice, once for all waiting requests. */
 	#requestSlice(store: SharedStore, rateKey: string, allowance: Allowance): Promise<void> {
-		allowance.asking ??= this.#requestGrant(store, rateKey, allowance).finally(() => {
-			allowance.asking = undefined;
+		allowance.pendingGrant ??= this.#requestGrant(store, rateKey, allowance).finally(() => {
+			allowance.pendingGrant = undefined;
 		});
-		return allowance.asking;
+		return allowance.pendingGrant;
 	}
 
 	async #requestGrant(store: SharedStore, rateKey: string, allowance: Allowance): Promise<void> {
@@ -94,22 +106,22 @@ export class PrincipalRateLimiter {
 		const reply = await store.run(redis =>
 			redis.eval(GRANT_SCRIPT, 1, key, count, sliceSize(allowance.limit), windowMs),
 		);
-		// It has just gone, or was too slow.
+		// The store has become unreachable, or was too slow.
 		if (!Array.isArray(reply)) return grantLocalSlice(allowance);
 		const [granted = 0, leftMs = 0] = reply.map(Number);
-		allowance.until = performance.now() + leftMs;
+		allowance.windowEndsAt = performance.now() + leftMs;
 		grant(allowance, granted);
 	}
 }
 
 const sliceSize = ({count}: RateLimit): number => Math.ceil(count / SLICES);
 
-/** Takes a slice of what one replica alone may let through. */
+/** Grants a slice of the budget that this replica has without a store. */
 const grantLocalSlice = (allowance: Allowance): void =>
-	grant(allowance, Math.min(sliceSize(allowance.limit), allowance.limit.count - allowance.taken));
+	grant(allowance, Math.min(sliceSize(allowance.limit), allowance.limit.count - allowance.granted));
 
 function grant(allowance: Allowance, granted: number): void {
-	allowance.left = Math.max(0, granted);
-	allowance.taken += allowance.left;
-	allowance.isLast = allowance.left === 0;
+	allowance.remaining = Math.max(0, granted);
+	allowance.granted += allowance.remaining;
+	allowance.isExhausted = allowance.remaining === 0;
 }

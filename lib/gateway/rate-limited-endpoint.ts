@@ -3,18 +3,17 @@ import {Envelope} from '../core/envelope.js';
 import {BridgeError} from '../core/errors.js';
 import type {Endpoint} from '../core/stage.js';
 
-/** What a caller hears that asks more often than it may. */
 export const rateLimitError = (waitMs: number): BridgeError => {
 	const seconds = Math.ceil(waitMs / 1000);
 	return new BridgeError(
 		'ERR_SESSION_BUSY',
-		'This caller asks more often than it may (limits.rate).',
+		'This client exceeds its request rate limit (limits.rate).',
 		`Try again in ${seconds} s.`,
 		{retryAfter: seconds},
 	);
 };
 
-/** The endpoint of a client that stays connected, whose requests are counted one by one, in their order. */
+/** Applies the rate limit to a client that stays connected. Its requests are counted one by one, in order. */
 export function rateLimitedEndpoint(endpoint: Endpoint, take: () => number | Promise<number>): Endpoint {
 	const decide = (envelope: Envelope, waitMs: number): Observable<Envelope> => {
 		if (waitMs === 0) return of(envelope);
@@ -25,17 +24,17 @@ export function rateLimitedEndpoint(endpoint: Endpoint, take: () => number | Pro
 		const {id, method} = envelope.head;
 		const waitMs = id === undefined || method === undefined ? 0 : take();
 		if (typeof waitMs === 'number') return decide(envelope, waitMs);
-		// Nothing more is read until it is known.
+		// Stops reading until the result is available.
 		return from(waitMs).pipe(
 			mergeMap(resolvedMs => decide(envelope, resolvedMs)),
 			finalize(envelope.origin.valve.shut()),
 		);
 	};
-	const {name, outgoing, disconnected: gone} = endpoint;
+	const {name, outgoing, disconnected} = endpoint;
 	return {
 		name,
 		outgoing,
-		disconnected: gone,
+		disconnected,
 		incoming: endpoint.incoming.pipe(concatMap(admit)),
 		close: () => endpoint.close(),
 	};

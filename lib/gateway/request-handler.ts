@@ -48,7 +48,7 @@ import {serveGatewayPage} from './pages.js';
 import {multipleSessionIds, PostHandler, sessionIdOf} from './post-handler.js';
 import {StreamHandler} from './stream-handler.js';
 
-/** Where requests come in: who may ask, what for, and where it goes. */
+/** Authenticates HTTP requests and routes them to services and pages. */
 export class GatewayRequestHandler {
 	readonly #gateway: Gateway;
 	readonly #context: GatewayContext;
@@ -56,11 +56,10 @@ export class GatewayRequestHandler {
 	readonly #streamHandler: StreamHandler;
 	readonly #login: Login;
 	readonly #bodyReader: BodyReader;
-	/** What is on its way to clients. */
 	readonly openResponses = new OpenResponses();
 
 	constructor(gateway: Gateway) {
-		const {log, startConversation: converse, sessions} = gateway;
+		const {log, startConversation, sessions} = gateway;
 		this.#gateway = gateway;
 		this.#bodyReader = new BodyReader(
 			() => gateway.config.limits.messageBytes,
@@ -69,7 +68,7 @@ export class GatewayRequestHandler {
 		const [replicas, isLeaving] = [() => gateway.replicas, () => gateway.isLeaving];
 		this.#context = {
 			log,
-			startConversation: converse,
+			startConversation,
 			sessions,
 			pendingQuotas: gateway.pendingQuotas,
 			replicas,
@@ -91,7 +90,7 @@ export class GatewayRequestHandler {
 		const target = this.#parseTarget(req);
 		const service = 'service' in target ? this.#gateway.findService(target.service) : undefined;
 		const start = performance.now();
-		// Whoever keeps this connection is to use another one, which may lead elsewhere.
+		// Clients then open a new connection, which a load balancer can send to another replica.
 		if (this.#gateway.isDraining) res.shouldKeepAlive = false;
 		this.openResponses.add(res, () => {
 			const seconds = (performance.now() - start) / 1000;
@@ -107,7 +106,7 @@ export class GatewayRequestHandler {
 		else this.#respond(res, produce);
 	};
 
-	/** Answers with why something is not done, if it is not. */
+	/** Sends the error that `produce` returns or throws, if there is one. */
 	#respond(res: ServerResponse, produce: () => HttpError | undefined): void {
 		try {
 			const rejection = produce();
@@ -118,7 +117,7 @@ export class GatewayRequestHandler {
 		}
 	}
 
-	/** Answers when it is known how, unless nobody waits any more. */
+	/** The same, once `ready` resolves. Does nothing if the client has disconnected in the meantime. */
 	#respondLater(res: ServerResponse, ready: Promise<() => HttpError | undefined>): undefined {
 		void ready.catch(throwLater).then(produce => {
 			if (!res.destroyed) this.#respond(res, produce);
@@ -129,7 +128,7 @@ export class GatewayRequestHandler {
 		return parseTarget(url, name => this.#gateway.services.has(name));
 	}
 
-	/** Where a request goes; or why it goes nowhere. */
+	/** Handles a request, or returns the error for a rejected one. */
 	#route(
 		req: IncomingMessage,
 		res: ServerResponse,
@@ -143,23 +142,23 @@ export class GatewayRequestHandler {
 		if (target.kind === 'first') return this.#login.serveFrontPage(req, res);
 		if (target.kind === 'logout') return this.#login.logOut(req, res);
 		const authenticated = authenticate(this.#gateway, this.#login, {req, res, service});
-		if ('refused' in authenticated) return authenticated.refused;
+		if ('error' in authenticated) return authenticated.error;
 		if ('service' in target) {
 			if (!service) return unknownService(this.#gateway.services);
-			// The replica that it is for was here before.
+			// The request is for a replica that had this address before.
 			if (this.#gateway.replicas?.authentication.isMisdirected(req))
 				return this.#gateway.sessions.notFoundError(target.service);
 			const principal = principalOf(req, service, authenticated.token);
-			const refused = checkAdmission(this.#gateway, req, principal);
+			const admissionError = checkAdmission(this.#gateway, req, principal);
 			const serve = (): HttpError | undefined => this.#serveTarget({req, res, service, principal}, target);
-			if (!(refused instanceof Promise)) return refused ?? serve();
-			const ready = refused.then(rejection => () => rejection ?? serve());
+			if (!(admissionError instanceof Promise)) return admissionError ?? serve();
+			const ready = admissionError.then(error => () => error ?? serve());
 			return this.#respondLater(res, ready);
 		}
 		return serveGatewayPage(this.#gateway, req, res, target.kind);
 	}
 
-	/** Why a request is not even looked at. */
+	/** Returns the error for a request that is rejected before routing. */
 	#checkGuard(req: IncomingMessage): HttpError | undefined {
 		const {guard, log} = this.#gateway;
 		const rejection = guard.validate(req);
@@ -190,7 +189,7 @@ export class GatewayRequestHandler {
 		return {context: this.#context, bodies: this.#bodyReader, replicas};
 	}
 
-	/** Takes what is for a session that is here, or for none. */
+	/** Handles a request of a local session, or without a session. */
 	#handleLocally(
 		request: ServiceRequest,
 		target: McpTarget,
@@ -200,7 +199,7 @@ export class GatewayRequestHandler {
 		if (target.kind === 'message')
 			return this.#streamHandler.receivePost(req, res, String(id), {
 				service,
-				caller: principal,
+				principal,
 				bodies: this.#bodyReader,
 			});
 		if (req.method === 'POST') return this.#handlePost(request);
@@ -224,16 +223,16 @@ export class GatewayRequestHandler {
 	#handlePost(request: ServiceRequest): HttpError | undefined {
 		const {req, res, service} = request;
 		if (this.#gateway.isDraining && sessionIdOf(req) === undefined) {
-			const refused = rejectWhileDraining(req, this.#gateway.replicas !== undefined);
-			if (refused) return refused;
+			const rejection = rejectWhileDraining(req, this.#gateway.replicas !== undefined);
+			if (rejection) return rejection;
 		}
 		const accepts = parseAccept(req);
 		if (!accepts.json && !accepts.events) return notAcceptableResponse;
-		const problem = request.body ? undefined : this.#bodyReader.validateHeaders(req);
-		if (problem) return problem;
+		const headerError = request.body ? undefined : this.#bodyReader.validateHeaders(req);
+		if (headerError) return headerError;
 		const {name} = service.config;
-		const handleBody = (body: Buffer | undefined, refused?: HttpError): void => {
-			if (!body) sendHttpError(res, refused ?? {status: 400, message: 'Bad Request'});
+		const handleBody = (body: Buffer | undefined, error?: HttpError): void => {
+			if (!body) sendHttpError(res, error ?? {status: 400, message: 'Bad Request'});
 			else if (!service.config.enabled) sendHttpError(res, serviceDisabledFor(name, body));
 			else if (this.#gateway.findService(name) !== service) sendHttpError(res, serviceChanged(name));
 			else this.#handlePostBody({...request, body});
@@ -243,7 +242,9 @@ export class GatewayRequestHandler {
 		return;
 	}
 
-	/** Takes what was posted. Who names no session may have one at another replica. */
+	/**
+	 * Handles a POST. If it has no session id, the most recent session of the client may be at another replica.
+	 */
 	#handlePostBody(request: ServiceRequest & {readonly body: Buffer}): void {
 		const {req, res, body, service, principal} = request;
 		const {replicas} = this.#gateway;
@@ -253,32 +254,32 @@ export class GatewayRequestHandler {
 		else handle();
 	}
 
-	/** A client of 2024-11-05 begins. */
+	/** Starts a session with a client of 2024-11-05. */
 	#openSse({req, res, service, principal}: ServiceRequest): HttpError | undefined {
-		const problem = acceptsEventStream(req)
+		const rejection = acceptsEventStream(req)
 			? sessionLimitError(this.#gateway, principal.token)
 			: notAcceptableStream;
-		if (problem) return problem;
+		if (rejection) return rejection;
 		this.#streamHandler.openSse(res, service, principal);
 		return;
 	}
 
-	/** A client wants to change to another protocol on its connection, of which WebSocket is the only one. */
+	/** Handles an upgrade request. WebSocket is the only supported protocol. */
 	readonly upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
 		const target = this.#parseTarget(req);
 		const service = target.kind === 'mcp' ? this.#gateway.findService(target.service) : undefined;
-		const refused = validateUpgrade(this.#gateway, req, service, socket);
-		if (!refused && service) {
+		const rejection = validateUpgrade(this.#gateway, req, service, socket);
+		if (!rejection && service) {
 			const maxBytes = this.#gateway.config.limits.messageBytes;
 			const {guard, rateLimiter} = this.#gateway;
 			const principal = principalOf(req, service, bridgeTokenIn(req, service, guard));
 			const rateKey = rateKeyOf(req, principal);
 			const take = rateLimiter.isEnabled ? () => rateLimiter.take(rateKey) : undefined;
 			this.#streamHandler
-				.upgradeToWebSocket(req, socket, head, {service, caller: principal, maxBytes, take})
+				.upgradeToWebSocket(req, socket, head, {service, principal, maxBytes, take})
 				.catch(error => logBug(this.#gateway.log, error));
 			return;
 		}
-		rejectUpgrade(socket, refused ?? unknownService(this.#gateway.services));
+		rejectUpgrade(socket, rejection ?? unknownService(this.#gateway.services));
 	};
 }

@@ -6,7 +6,7 @@ export class RequestQuotas {
 	readonly #quota: () => number | undefined;
 	readonly #byToken = new Map<string, PendingCount>();
 
-	/** The quota of one principal may change; 0 or undefined is none. */
+	/** `quota` returns the limit of one principal, which may change. 0 or undefined means no limit. */
 	constructor(quota: () => number | undefined) {
 		this.#quota = quota;
 	}
@@ -18,18 +18,18 @@ export class RequestQuotas {
 	forToken(token: string): PendingCount {
 		const existing = this.#byToken.get(token);
 		if (existing) return existing;
-		const quota: PendingCount = {count: 0, limitError: () => this.#problem(quota)};
+		const quota: PendingCount = {count: 0, limitError: () => this.#limitError(quota)};
 		this.#byToken.set(token, quota);
 		return quota;
 	}
 
-	#problem({count}: PendingCount): BridgeError | undefined {
+	#limitError({count}: PendingCount): BridgeError | undefined {
 		const limit = this.#quota() || Number.POSITIVE_INFINITY;
 		if (count < limit) return;
 		return new BridgeError(
 			'ERR_SESSION_BUSY',
 			`This client has ${count} pending or open requests, which is the limit for one client (limits.clientRequests).`,
-			'Wait for responses and close streams before you send more, or raise that limit.',
+			'Wait for responses and close streams before you send more, or raise the limit.',
 			{limit},
 		);
 	}

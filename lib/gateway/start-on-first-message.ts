@@ -4,18 +4,18 @@ import type {Endpoint} from '../core/stage.js';
 import type {StartConversation} from '../upstream/conversation.js';
 
 /**
- * Begins a conversation with the first message of its client: a connection alone starts no process. If the conversation
- * cannot begin then, the connection is closed.
+ * Starts a conversation with the first message of its client: a connection alone starts no process. If the
+ * conversation cannot start, the connection is closed.
  */
 export const startOnFirstMessage =
 	(startConversation: StartConversation, onBug: (error: unknown) => void): StartConversation =>
 	(client, conversation) => {
 		const inbox = new IncomingBuffer();
-		const {name, outgoing, disconnected: gone} = client;
+		const {name, outgoing, disconnected} = client;
 		const endpoint: Endpoint = {
 			name,
 			outgoing,
-			disconnected: gone,
+			disconnected,
 			incoming: inbox.messages,
 			close: () => client.close(),
 		};

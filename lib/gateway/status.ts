@@ -3,12 +3,12 @@ import type {Negotiation} from '../protocol/negotiation.js';
 import {STATELESS} from '../protocol/version.js';
 import type {Service} from '../upstream/service.js';
 
-/** What `/status` says of a service. */
+/** The entry of a service in `/status`. */
 export function serviceStatus(service: Service, sessions: number): {readonly [key: string]: unknown} {
 	const {config, health} = service;
 	const negotiation = service.lastNegotiation;
 	const {version} = service;
-	// A server that does not have streamable HTTP is reached over HTTP+SSE.
+	// Differs from the configured transport if bridge fell back to HTTP+SSE.
 	const transport = negotiation?.transport ?? config.transport;
 	const isModern = version === STATELESS;
 	return {
@@ -26,6 +26,6 @@ export function serviceStatus(service: Service, sessions: number): {readonly [ke
 	};
 }
 
-/** What the server itself said that it speaks, which need not be a version that there is. */
+/** The version that the upstream reported, which need not be a known one. */
 const answeredVersion = (negotiation: Negotiation | undefined): unknown =>
 	negotiation?.reportedVersion ?? null;

@@ -15,7 +15,7 @@ import {newSessionId} from './client-sessions.js';
 import {rateLimitedEndpoint} from './rate-limited-endpoint.js';
 import {startOnFirstMessage} from './start-on-first-message.js';
 
-/** The end of a conversation whose client stays connected for all of it. */
+/** A client that stays connected during its whole session. */
 export class StreamClient {
 	readonly endpoint: Endpoint;
 
@@ -23,7 +23,7 @@ export class StreamClient {
 		this.endpoint = endpoint;
 	}
 
-	/** It is there as long as its connection is. */
+	/** The session ends with the connection, so it is never idle. */
 	readonly isInUse = true;
 
 	async close(): Promise<void> {
@@ -31,7 +31,7 @@ export class StreamClient {
 	}
 }
 
-/** Clients that are spoken to over a connection that stays: HTTP+SSE of 2024-11-05, and WebSocket. */
+/** Serves clients with a persistent connection: HTTP+SSE of 2024-11-05, and WebSocket. */
 export class StreamHandler {
 	readonly #options: GatewayContext;
 
@@ -39,7 +39,6 @@ export class StreamHandler {
 		this.#options = options;
 	}
 
-	/** A client begins to listen. */
 	openSse(res: ServerResponse, service: Service, principal: Principal): void {
 		const {log, replicas} = this.#options;
 		const sessionId = newSessionId();
@@ -49,32 +48,32 @@ export class StreamHandler {
 		this.#start(sessionId, new SseSession(res, {name: 'client', path, log, id}), service, principal);
 	}
 
-	/** A client that listens says something. It is read when there is room for it. */
+	/** Receives a message of an HTTP+SSE client. Its body is read when backpressure allows. */
 	receivePost(
 		req: IncomingMessage,
 		res: ServerResponse,
 		id: string,
 		{
 			service,
-			caller: principal,
+			principal,
 			bodies,
-		}: {readonly service: Service; readonly caller: Principal; readonly bodies: BodyReader},
+		}: {readonly service: Service; readonly principal: Principal; readonly bodies: BodyReader},
 	): HttpError | undefined {
-		const listener = this.#findSse(id, service, principal);
-		if (!(listener instanceof SseSession)) return listener;
-		const problem = bodies.validateHeaders(req);
-		if (problem) return problem;
-		listener.valve.whenOpen(() =>
-			bodies.read(req, res, (line, refused) => {
-				if (!line) return sendHttpError(res, refused ?? {status: 400, message: 'Bad Request'});
+		const session = this.#findSse(id, service, principal);
+		if (!(session instanceof SseSession)) return session;
+		const headerError = bodies.validateHeaders(req);
+		if (headerError) return headerError;
+		session.valve.whenOpen(() =>
+			bodies.read(req, res, (line, error) => {
+				if (!line) return sendHttpError(res, error ?? {status: 400, message: 'Bad Request'});
 				res.writeHead(202, {'content-length': 0}).end();
-				listener.receive(line, authorizationHeaders(principal));
+				session.receive(line, authorizationHeaders(principal));
 			}),
 		);
 		return;
 	}
 
-	/** The listener that a message is from. */
+	/** Returns the session that a posted message belongs to. */
 	#findSse(id: string, service: Service, principal: Principal): SseSession | HttpError {
 		const {sessions} = this.#options;
 		const {name} = service.config;
@@ -84,21 +83,23 @@ export class StreamHandler {
 		return sessions.notFoundError(name);
 	}
 
-	/** A client changes to WebSocket. */
 	async upgradeToWebSocket(
 		req: IncomingMessage,
 		socket: Duplex,
 		head: Buffer,
 		{
 			service,
-			caller: principal,
+			principal,
 			maxBytes,
 			take,
 		}: {
 			readonly service: Service;
-			readonly caller: Principal;
+			readonly principal: Principal;
 			readonly maxBytes: number;
-			/** Counts a request, if that is done: how long until it may be asked; 0 if it may be. */
+			/**
+			 * Counts a request, if a rate limit is set. Returns the milliseconds to wait; 0 if the request is
+			 * allowed.
+			 */
 			readonly take: (() => number | Promise<number>) | undefined;
 		},
 	): Promise<void> {
@@ -125,13 +126,13 @@ export class StreamHandler {
 			const startLater = startOnFirstMessage(startConversation, error => logBug(log, error));
 			sessions.start({id, client, conversation, clientKey: 'stream'}, endpoint, startLater);
 		} catch (error) {
-			// There was room when the client was let in, but somebody else has taken it.
+			// Another session may have started since the limit was checked.
 			void endpoint.close();
 			if (!(error instanceof BridgeError)) throw error;
 		}
 	}
 }
 
-/** What a client came with that goes on to its server. */
+/** The headers that are passed to the upstream. */
 const authorizationHeaders = ({authorization}: Principal): Headers =>
 	authorization === undefined ? {} : {authorization};

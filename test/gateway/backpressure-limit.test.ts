@@ -3,21 +3,21 @@ import {BackpressureLimit} from '../../lib/gateway/backpressure-limit.js';
 
 const MiB = 2 ** 20;
 
-test('a client whose server takes no more may say 8 MiB, and is taken again when the server is [F2]', t => {
-	const client = {isBackpressured: true};
-	const heldBack = new BackpressureLimit();
-	for (let at = 0; at < 8; at++) t.true(heldBack.reserve(client, MiB));
-	t.false(heldBack.reserve(client, 1));
-	t.true(heldBack.reserve({isBackpressured: true}, MiB), 'another client is not meant');
-	client.isBackpressured = false;
-	t.true(heldBack.reserve(client, MiB));
-	client.isBackpressured = true;
-	t.true(heldBack.reserve(client, MiB));
+test('buffers up to 8 MiB for a client under backpressure, and resets when backpressure ends [F2]', t => {
+	const client = {isHeldBack: true};
+	const limit = new BackpressureLimit();
+	for (let at = 0; at < 8; at++) t.true(limit.reserve(client, MiB));
+	t.false(limit.reserve(client, 1));
+	t.true(limit.reserve({isHeldBack: true}, MiB), 'other clients are not affected');
+	client.isHeldBack = false;
+	t.true(limit.reserve(client, MiB));
+	client.isHeldBack = true;
+	t.true(limit.reserve(client, MiB));
 });
 
-test('nor may it say more than 1,024 things, however small [F2]', t => {
-	const client = {isBackpressured: true};
-	const heldBack = new BackpressureLimit();
-	for (let at = 0; at < 1024; at++) t.true(heldBack.reserve(client, 1));
-	t.false(heldBack.reserve(client, 1));
+test('buffers up to 1,024 messages for a client under backpressure, whatever their size [F2]', t => {
+	const client = {isHeldBack: true};
+	const limit = new BackpressureLimit();
+	for (let at = 0; at < 1024; at++) t.true(limit.reserve(client, 1));
+	t.false(limit.reserve(client, 1));
 });

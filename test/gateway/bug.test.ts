@@ -12,10 +12,10 @@ import {opening} from '../helpers/bridge.js';
 import {program} from '../helpers/gateway.js';
 import {readableLog} from '../helpers/pipeline.js';
 
-/** What fails where nobody has foreseen it, for some messages. */
+/** A stage that throws an unexpected error for one method. */
 const buggy = perMessage({
 	toUpstream(envelope) {
-		if (envelope.head.method === 'bug') throw new TypeError('nobody has foreseen this');
+		if (envelope.head.method === 'bug') throw new TypeError('unexpected in test');
 		return envelope;
 	},
 });
@@ -24,7 +24,7 @@ const buggy = perMessage({
 async function buggyGateway(t: ExecutionContext) {
 	const {log, entries} = readableLog();
 	const {config} = resolveConfig({listen: '127.0.0.1:0', servers: {puppet: program('puppet')}}, '/');
-	if (!config) throw new Error('It is a good configuration.');
+	if (!config) throw new Error('The configuration is invalid.');
 	const taps = () => ({client: buggy, upstream: {}, closed: () => {}});
 	const gateway = new Gateway({
 		config,
@@ -36,7 +36,7 @@ async function buggyGateway(t: ExecutionContext) {
 		configureReplicas: async () => undefined,
 		droppedLogLines: () => 0,
 		createRunner: () => {
-			throw new Error('Nothing is run here.');
+			throw new Error('This test runs no programs.');
 		},
 		startConversation: conversationStarter({stages: gatewayStages, log, maxBytes: 2 ** 20, taps}),
 	});
@@ -60,28 +60,28 @@ async function buggyGateway(t: ExecutionContext) {
 			signal: AbortSignal.timeout(20_000),
 		});
 	const open = async (): Promise<string> => {
-		const answer = await post({id: 1, method: 'initialize', params: opening});
-		await answer.text();
-		return answer.headers.get('mcp-session-id') ?? '';
+		const response = await post({id: 1, method: 'initialize', params: opening});
+		await response.text();
+		return response.headers.get('mcp-session-id') ?? '';
 	};
 	return {post, open, entries};
 }
 
-test('a bug in one conversation is an error for who met it, the end of that one, and of no other [F7]', async t => {
+test('a bug in one conversation fails its requests and ends only its session [F7]', async t => {
 	const {post, open, entries} = await buggyGateway(t);
-	const [mine, others] = [await open(), await open()];
-	const held = post({id: 'held', method: 'hold'}, mine);
-	t.like(await (await post({id: 2, method: 'held'}, mine)).json(), {result: {count: 1}});
-	for (const answer of [await post({id: 3, method: 'bug'}, mine), await held]) {
-		t.is(answer.status, 502);
-		const {error} = (await answer.json()) as {error: {code: number; data: object; message: string}};
+	const [failing, other] = [await open(), await open()];
+	const pending = post({id: 'held', method: 'hold'}, failing);
+	t.like(await (await post({id: 2, method: 'held'}, failing)).json(), {result: {count: 1}});
+	for (const response of [await post({id: 3, method: 'bug'}, failing), await pending]) {
+		t.is(response.status, 502);
+		const {error} = (await response.json()) as {error: {code: number; data: object; message: string}};
 		t.like(error, {code: -31005, data: {source: 'bridge', kind: 'closed'}});
-		t.notRegex(error.message, /foreseen|TypeError| at /);
+		t.notRegex(error.message, /unexpected|TypeError| at /);
 	}
-	t.is((await post({id: 4, method: 'echo'}, mine)).status, 404, 'it has to begin anew');
-	t.is((await post({id: 4, method: 'echo'}, others)).status, 200);
+	t.is((await post({id: 4, method: 'echo'}, failing)).status, 404, 'the session has ended');
+	t.is((await post({id: 4, method: 'echo'}, other)).status, 200);
 	t.is((await post({id: 5, method: 'echo'}, await open())).status, 200);
 	const bugs = (await entries()).filter(({event}) => event === 'bug');
 	t.is(bugs.length, 1);
-	t.regex(JSON.stringify(bugs[0]), /nobody has foreseen this/);
+	t.regex(JSON.stringify(bugs[0]), /unexpected in test/);
 });

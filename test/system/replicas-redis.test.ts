@@ -116,7 +116,7 @@ test.serial('a store that refuses to be written to counts as away, and it is tol
 		await becomes(one, 'degraded');
 		const down = logged(one.running, 'store.down');
 		t.like(down.at(-1), {reason});
-		t.regex(String(down.at(-1)?.msg), new RegExp(`refuses what is asked of it \\(${reason}\\)`));
+		t.regex(String(down.at(-1)?.msg), new RegExp(`rejects commands \\(${reason}\\)`));
 		const client = await roam(one, 'puppet', {authorization: `Bearer ${reason}`});
 		t.truthy((await client.ask(one, 'pid')).result);
 		t.is(await redis.cli(allow.split(' ')), 'OK');

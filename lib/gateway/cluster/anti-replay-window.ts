@@ -1,12 +1,12 @@
-/** How far behind the latest a request may be that was handed on before it: more are never under way at a time. */
+/** How far a sequence number may be behind the latest one. Fewer requests are in transit at a time. */
 const WINDOW = 8192;
 
-/** Tells which of the numbers that somebody counts up have come before, however mixed up they come. */
+/** Detects repeated sequence numbers. They may arrive in any order. */
 export class AntiReplayWindow {
 	#latest = 0;
 	readonly #seen = new Uint8Array(WINDOW);
 
-	/** Whether this number comes for the first time. One that is too far back might have come. */
+	/** Whether this number is new. Numbers before the window are rejected, since they may be repetitions. */
 	accept(number: number): boolean {
 		if (!Number.isSafeInteger(number) || number <= this.#latest - WINDOW) return false;
 		if (number > this.#latest + WINDOW) this.#seen.fill(0);

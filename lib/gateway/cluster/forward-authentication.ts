@@ -6,20 +6,20 @@ import {BoundedMap} from '../../util/bounded-map.js';
 import {AntiReplayWindow} from './anti-replay-window.js';
 import {MultiSecretSealer} from './sealer.js';
 
-/** A request that carries this came from another replica, and goes to no third one. */
+/** Marks a request that another replica has forwarded. It is not forwarded again. */
 export const FORWARDED_HEADER = 'x-bridge-forwarded';
-/** An answer that carries this came from a replica. */
+/** Marks a response of a replica. */
 const REPLICA_HEADER = 'x-bridge-answered';
 
-/** What a replica says that takes no more requests for the sessions that it has. */
+/** The sealed state of a replica that accepts no more requests for its sessions. */
 const LEAVING = 'leaving';
-/** What a replica says that took the place of the one that was asked. */
+/** The sealed state of a replica that runs at the address of the intended one. */
 const OTHER_INSTANCE = 'another';
 
-/** Headers that only replicas may read on the way: whoever has got the address of one that is gone learns nothing. */
+/** Headers that are sealed: an unrelated process may now have the address of a former replica. */
 const sealedHeaders = ['authorization', 'x-bridge-token', 'mcp-session-id'] as const;
 const isSealedHeader = (name: string): boolean => sealedHeaders.some(known => known === name);
-/** Headers that are about one connection, or about who asked the first replica. */
+/** Headers that apply to one connection, or only to the first replica. */
 const unforwardedHeaders: ReadonlySet<string> = new Set([
 	'connection',
 	'keep-alive',
@@ -38,39 +38,39 @@ const unforwardedHeaders: ReadonlySet<string> = new Set([
 	FORWARDED_HEADER,
 	REPLICA_HEADER,
 ]);
-/** More does not fit into the head of a request. */
+/** A request head has no space for more. */
 const MAX_SEALED_BYTES = 16 * 1024;
-/** How far the clocks of replicas may be apart, and how long a request may take on its way. */
+/** The maximum difference between the clocks of two replicas, including the time in transit. */
 const CLOCK_TOLERANCE_MS = 5 * 60 * 1000;
 
-/** Replicas whose requests are counted. The one that was heard of first is forgotten for the next. */
+/** Replicas whose sequence numbers are tracked. The oldest is evicted. */
 const MAX_SENDERS = 256;
 
-/** What a replica tells with a request, sealed: what it was, from whom it comes, and for whom it is. */
+/** The sealed metadata of a forwarded request. */
 type SealedRequest = {
 	readonly time: number;
 	readonly method: string;
 	readonly url: string;
 	readonly headers: Headers;
-	/** The digest of its body, if it has one. */
+	/** The digest of the body, if there is a body. */
 	readonly body: string | undefined;
 	readonly from: string;
 	readonly to: string;
-	/** The how many-th it is of those that this replica has handed on. */
+	/** The sequence number of the request, among all that the replica has forwarded. */
 	readonly number: number;
 };
 
-/** What is known of who answered. */
+/** The properties of its sender that a response proves. */
 type ResponseProof = {
-	/** Whether it takes no more. */
+	/** Whether the sender accepts no more requests for its sessions. */
 	readonly isLeaving: boolean;
-	/** Whether it is not the one that was asked. */
+	/** Whether the sender is not the intended replica. */
 	readonly isOtherInstance: boolean;
 };
 
 /**
- * What replicas tell each other when one hands a request to another, so that each knows that the other is one. Whoever
- * overhears it can do nothing with it: it is good for one replica, once, and for just this request.
+ * Authenticates forwarded requests and their responses. An eavesdropper cannot reuse a request: it is valid
+ * once, for one replica, with one body.
  */
 export class ForwardAuthentication {
 	#sealer: MultiSecretSealer;
@@ -78,10 +78,10 @@ export class ForwardAuthentication {
 	readonly #windows = new BoundedMap<string, AntiReplayWindow>(MAX_SENDERS);
 	readonly #accepted = new WeakMap<IncomingMessage, SealedRequest>();
 	#sentCount = 0;
-	/** How many requests were taken that others handed on. */
+	/** The number of valid forwarded requests. */
 	receivedCount = 0;
 
-	/** `self` tells this replica from all others that there ever were. */
+	/** `self` identifies this process among all replicas, including former ones. */
 	constructor(secrets: readonly string[], self: string) {
 		this.#sealer = createSealer(secrets);
 		this.#self = self;
@@ -91,7 +91,7 @@ export class ForwardAuthentication {
 		this.#sealer = createSealer(secrets);
 	}
 
-	/** The headers for a request that is handed to another replica. */
+	/** Returns the headers for a request that is forwarded to a replica. */
 	headersFor(
 		{method = '', url = '', headers}: IncomingMessage,
 		to: string,
@@ -114,8 +114,8 @@ export class ForwardAuthentication {
 	}
 
 	/**
-	 * Takes a request that a replica has handed on for what it was, and has its answer prove that a replica gave it. Returns
-	 * whether it is what it says, which most requests say nothing of.
+	 * Restores the original request from a forwarded one, and adds the proof to its response. Returns false
+	 * if the request is forged. Requests that were not forwarded are valid.
 	 */
 	authenticate(req: IncomingMessage, res: ServerResponse, isLeaving: boolean): boolean {
 		const sealed = headerValue(req.headers, FORWARDED_HEADER);
@@ -132,13 +132,15 @@ export class ForwardAuthentication {
 		return true;
 	}
 
-	/** What a replica told with this request, now and for the first time. */
+	/** Returns the metadata of a forwarded request, if it is authentic, recent and not repeated. */
 	#openMetadata({method, url}: IncomingMessage, sealed: string): SealedRequest | undefined {
 		const text = this.#sealer.unseal(sealed, 'request');
 		if (text === undefined) return;
 		const metadata = JSON.parse(text) as SealedRequest;
-		const isThis = metadata.method === method && pathWithoutQuery(metadata.url) === url;
-		return isThis && Math.abs(Date.now() - metadata.time) <= CLOCK_TOLERANCE_MS && this.#isNew(metadata)
+		const isSameRequest = metadata.method === method && pathWithoutQuery(metadata.url) === url;
+		return isSameRequest &&
+			Math.abs(Date.now() - metadata.time) <= CLOCK_TOLERANCE_MS &&
+			this.#isNew(metadata)
 			? metadata
 			: undefined;
 	}
@@ -150,19 +152,19 @@ export class ForwardAuthentication {
 		return window.accept(number);
 	}
 
-	/** Whether a request is for another replica, which was at this place before. */
+	/** Whether a request is for a replica that had this address before. */
 	isMisdirected(req: IncomingMessage): boolean {
 		const metadata = this.#accepted.get(req);
 		return metadata !== undefined && metadata.to !== this.#self;
 	}
 
-	/** Whether this is the body that a request had at the first replica, if it was handed on. */
+	/** Whether this is the body that the first replica received. True for a request that was not forwarded. */
 	matchesBody(req: IncomingMessage, body: Buffer): boolean {
 		const metadata = this.#accepted.get(req);
 		return metadata === undefined || metadata.body === bodyDigest(body);
 	}
 
-	/** What an answer proves about who gave it; undefined if that is no replica. */
+	/** Returns the proven properties of a sender; undefined if it is not a replica. */
 	verifyResponse(sent: Headers, received: IncomingHttpHeaders): ResponseProof | undefined {
 		const text = this.#sealer.unseal(
 			headerValue(received, REPLICA_HEADER) ?? '',
@@ -176,17 +178,20 @@ export class ForwardAuthentication {
 
 const bodyDigest = (body: Buffer): string => createHash('sha256').update(body).digest('base64url');
 
-/** What of a target may be read on the way. Behind it, older clients name their sessions. */
+/**
+ * The part of a target that may be sent in plain text. Clients of 2024-11-05 send their session id in the
+ * query.
+ */
 export const pathWithoutQuery = (url: string): string => url.split('?', 1)[0] ?? '';
 
 const createSealer = (secrets: readonly string[]): MultiSecretSealer =>
 	new MultiSecretSealer(secrets, 'forwarding', MAX_SEALED_BYTES);
 
-/** The headers of an answer that are for the client. */
+/** The headers of a response that are passed to the client. */
 export const responseHeaders = (headers: IncomingHttpHeaders): Headers =>
 	pickHeaders(headers, name => name === 'content-length' || !unforwardedHeaders.has(name));
 
-function pickHeaders(headers: IncomingHttpHeaders, isWanted: (name: string) => boolean): Headers {
-	const wanted = Object.keys(headers).filter(isWanted);
-	return Object.fromEntries(wanted.map(name => [name, headerValue(headers, name) ?? '']));
+function pickHeaders(headers: IncomingHttpHeaders, isIncluded: (name: string) => boolean): Headers {
+	const names = Object.keys(headers).filter(isIncluded);
+	return Object.fromEntries(names.map(name => [name, headerValue(headers, name) ?? '']));
 }

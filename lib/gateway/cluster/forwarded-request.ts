@@ -14,61 +14,56 @@ import {type ForwardAuthentication, pathWithoutQuery, responseHeaders} from './f
 import type {Leases} from './leases.js';
 import type {SessionOwner} from './session-ids.js';
 
-/** How much longer than its server a replica may take to answer. */
+/** The extra time that the owner gets to respond, beyond the timeout of the service. */
 const GRACE_MS = 5000;
-/** How often it is seen to whether a replica that is waited for is still there. */
+/** The interval of lease checks while a response is pending. */
 const LEASE_CHECK_MS = 1000;
-/** Why a replica is not asked any more. */
-export const LEASE_LOST_REASON = 'it has lost its lease';
+export const LEASE_LOST_REASON = 'the owner has lost its lease';
 const EMPTY = Buffer.alloc(0);
 
-/** A replica that others can reach. */
+/** An owner that other replicas can reach. */
 export type ReachableOwner = SessionOwner & {readonly address: string};
 
 export type ForwardOptions = {
 	readonly req: IncomingMessage;
 	readonly res: ServerResponse;
-	/** The replica that has the session. */
 	readonly owner: ReachableOwner;
 	readonly body?: Buffer;
-	/** How long the server may take; 0 for ever. */
+	/** The timeout of the service; 0 for none. */
 	readonly timeoutMs: number;
-	/** What is answered when the replica is gone, and the session with it. */
+	/** The reply if the owner is lost, and the session with it. */
 	readonly ownerLostError: () => HttpError;
 };
 
-/** Whether there was no connection, so that nothing of a request can have reached the replica. */
+/** Whether no connection could be made, so that the owner cannot have received the request. */
 const failedToConnect = (error: NodeJS.ErrnoException): boolean =>
 	error.code === 'UND_ERR_CONNECT_TIMEOUT' ||
 	error.code === 'UND_ERR_CLOSED' ||
 	error.syscall === 'connect' ||
 	error.syscall === 'getaddrinfo' ||
-	// Several addresses were tried.
+	// Every address of the host failed.
 	error instanceof AggregateError;
 
-/** What a passage needs to know. */
 export type ForwardedRequestOptions = {
 	readonly authentication: ForwardAuthentication;
-	/** Who is there, as far as a store knows. */
+	/** The known leases, if there is a store. */
 	readonly leases: Leases;
 };
 
-/** What a passage tells. */
 type ForwardedRequestEvents = {
-	/** It came to nothing, perhaps because a connection broke that there was. */
+	/** The request failed. `isBroken` means that a connection broke after it was made. */
 	readonly onFailure: (reason: string, isBroken: boolean) => void;
-	/** The other replica takes no more. */
+	/** The owner accepts no more requests for its sessions. */
 	readonly onLeaving: () => void;
 };
 
-/** One request on its way to another replica, and its answer on the way back. */
+/** One request that is forwarded to another replica, and its response. */
 export class ForwardedRequest {
 	readonly #forwarding: ForwardOptions;
 	readonly #options: ForwardedRequestOptions;
 	readonly #events: ForwardedRequestEvents;
 	#headers: Headers = {};
 	#stop: () => void = () => {};
-	/** Whether the answer is a stream of events. */
 	#isStream = false;
 	#timeout: NodeJS.Timeout | undefined;
 	#leaseCheckTimer: NodeJS.Timeout | undefined;
@@ -79,13 +74,13 @@ export class ForwardedRequest {
 		this.#events = events;
 	}
 
-	/** The id of the request that is handed on, as text. Looked for only when something is to be answered here. */
+	/** The id of the forwarded JSON-RPC request, as text. Parsed only if bridge has to respond itself. */
 	get #id(): string | undefined {
 		const {id, method} = Envelope.received(this.#forwarding.body ?? EMPTY, bridgeOrigin).head;
 		return method === undefined ? undefined : id;
 	}
 
-	/** Whether it is a request of the protocol, which is to be answered. */
+	/** Whether the message is a JSON-RPC request, which expects a response. */
 	get isRequest(): boolean {
 		return this.#id !== undefined;
 	}
@@ -101,14 +96,14 @@ export class ForwardedRequest {
 			headers: this.#headers,
 			...(body ? {body} : {}),
 			onResponse: (status, headers) => this.#onHead(status, headers),
-			onError: (error, wasBegun) => this.#onError(error, wasBegun),
+			onError: (error, hasStarted) => this.#onError(error, hasStarted),
 		});
 		res.once('close', () => {
 			clearTimeout(this.#timeout);
 			clearInterval(this.#leaseCheckTimer);
 			this.#stop();
 		});
-		// Who had no lease cannot lose it.
+		// An owner without a lease cannot lose it.
 		if (owner.term > 0)
 			this.#leaseCheckTimer = setInterval(() => void this.#checkLease(), LEASE_CHECK_MS).unref();
 		if (timeoutMs > 0 && req.method === 'POST')
@@ -120,8 +115,8 @@ export class ForwardedRequest {
 		clearTimeout(this.#timeout);
 		const proof = this.#options.authentication.verifyResponse(this.#headers, headers);
 		if (!proof || proof.isOtherInstance) {
-			// Somebody else is there by now. What it says is not for the client.
-			if (!proof) this.#events.onFailure('what is there is no replica', false);
+			// Another process has the address now. Its response is not passed to the client.
+			if (!proof) this.#events.onFailure('the process at its address is not a replica', false);
 			this.reject(ownerLostError());
 			return {onData: (_, flow) => flow.stop(), onEnd: () => {}};
 		}
@@ -138,7 +133,9 @@ export class ForwardedRequest {
 		};
 	}
 
-	/** A replica that is silent may be at work, or have stopped. */
+	/**
+	 * Fails the request if the owner has lost its lease. Without a response, the owner may be busy or stopped.
+	 */
 	async #checkLease(): Promise<void> {
 		const {owner, res} = this.#forwarding;
 		if (!(await this.#options.leases.isLost(owner)) || res.destroyed || res.writableEnded) return;
@@ -148,11 +145,11 @@ export class ForwardedRequest {
 		else this.reject(toHttpError(502, replicaLost));
 	}
 
-	#onError(error: NodeJS.ErrnoException, wasBegun: boolean): void {
+	#onError(error: NodeJS.ErrnoException, hasStarted: boolean): void {
 		clearTimeout(this.#timeout);
 		const mayHaveArrived = !failedToConnect(error);
 		this.#events.onFailure(error.code ?? error.message, mayHaveArrived);
-		if (wasBegun) this.#abort();
+		if (hasStarted) this.#abort();
 		else if (mayHaveArrived) this.reject(toHttpError(502, replicaLost));
 		else this.reject(this.#forwarding.ownerLostError());
 	}
@@ -161,7 +158,7 @@ export class ForwardedRequest {
 		sendHttpError(this.#forwarding.res, {...error, id: this.#id});
 	}
 
-	/** The replica is gone in the middle of an answer. */
+	/** Ends a response that has begun, after the owner was lost. */
 	#abort(): void {
 		const {res} = this.#forwarding;
 		const id = this.#isStream ? this.#id : undefined;
@@ -171,7 +168,7 @@ export class ForwardedRequest {
 	}
 
 	#onTimeout(): void {
-		this.#events.onFailure('it took too long', false);
+		this.#events.onFailure('the owner did not respond in time', false);
 		this.#stop();
 		this.reject(toHttpError(504, replicaTimedOut));
 	}
@@ -179,17 +176,17 @@ export class ForwardedRequest {
 
 const toHttpError = (status: number, error: BridgeError): HttpError => {
 	const {code, message, data} = error.toRpc();
-	return {status, code, message, data: data};
+	return {status, code, message, data};
 };
 
 const replicaLost = new BridgeError(
 	'ERR_UPSTREAM_UNREACHABLE',
-	'The replica of bridge that has this session is gone; nobody knows how much of this was done.',
-	'Begin a new session.',
+	'The replica of bridge that owns this session is lost. The request may or may not have been executed.',
+	'Start a new session.',
 );
 
 const replicaTimedOut = new BridgeError(
 	'ERR_UPSTREAM_TIMEOUT',
-	'The replica of bridge that has this session did not answer in time.',
-	'Try again, or begin a new session.',
+	'The replica of bridge that owns this session did not respond in time.',
+	'Try again, or start a new session.',
 );

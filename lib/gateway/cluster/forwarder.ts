@@ -11,29 +11,29 @@ import {
 	LEASE_LOST_REASON,
 } from './forwarded-request.js';
 
-/** A replica that is there takes a connection much faster. One that is not may not even refuse it. */
+/** A running replica accepts connections much faster. A stopped one may not even refuse them. */
 const CONNECT_TIMEOUT_MS = 1000;
-/** A connection that nobody uses is let go of well within the time that a replica says it is about to end. */
+/** Well below the time that a replica takes to drain, so that idle connections are closed before it exits. */
 const IDLE_TIMEOUT_MS = 2000;
-/** Replicas that are known to be gone. The oldest is forgotten for the next, and asked again. */
+/** Replicas that are known to be leaving. The oldest is evicted, and then tried again. */
 const MAX_LEAVING = 1000;
 
 type ForwarderOptions = ForwardedRequestOptions & {readonly log: Log};
 
-/** Hands requests to the replicas that have their sessions, and answers to the clients. */
+/** Forwards requests to the owners of their sessions, and the responses to the clients. */
 export class Forwarder {
 	readonly #options: ForwarderOptions;
 	#agent: Promise<Agent> | undefined;
 	readonly #leaving = new BoundedMap<string, true>(MAX_LEAVING);
 	#pendingCount = 0;
-	/** How many were handed on, and how many of them came to nothing. */
+	/** The number of forwarded requests, and how many of them failed. */
 	readonly counts = {forwarded: 0, failed: 0};
 
 	constructor(options: ForwarderOptions) {
 		this.#options = options;
 	}
 
-	/** Whether somebody waits for the answer of another replica. Who only listens does not. */
+	/** Whether the response to a POST is pending. Listen streams do not count. */
 	get hasPending(): boolean {
 		return this.#pendingCount > 0;
 	}
@@ -45,7 +45,7 @@ export class Forwarder {
 			onFailure: (reason, isBroken) => this.#failed(reason, isBroken ? agent : undefined),
 			onLeaving: () => this.#leaving.set(owner.instance, true),
 		});
-		// What is under way there may still need what its client has to say.
+		// Notifications and responses are still forwarded, since pending requests there may depend on them.
 		if (this.#leaving.has(owner.instance) && request.isRequest) return request.reject(ownerLostError());
 		this.counts.forwarded++;
 		if (req.method === 'POST') this.#countPending(res);
@@ -53,7 +53,7 @@ export class Forwarder {
 			this.#failed(LEASE_LOST_REASON, undefined);
 			return request.reject(ownerLostError());
 		}
-		// All that has come by now is heard first: a connection that is at its end is not used once more.
+		// Handles pending socket events first, so that a connection that was just closed is not used again.
 		await setImmediate();
 		this.#agent ??= createAgent(CONNECT_TIMEOUT_MS, IDLE_TIMEOUT_MS);
 		agent = await this.#agent;
@@ -72,11 +72,11 @@ export class Forwarder {
 		if (broken) void this.#replaceAgent(broken);
 		this.#options.log.warn(
 			'replica.unreachable',
-			`A session is on another replica, which did not answer: ${reason}.`,
+			`A request could not be forwarded to the replica that owns its session: ${reason}.`,
 		);
 	}
 
-	/** Where one connection broke, the others to that replica may be broken, too, and nobody has noticed. */
+	/** Replaces all connections after one broke: others to the same replica may be broken unnoticed. */
 	async #replaceAgent(broken: Agent): Promise<void> {
 		const current = this.#agent;
 		if ((await current) !== broken || this.#agent !== current) return;

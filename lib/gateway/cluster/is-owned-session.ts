@@ -3,7 +3,10 @@ import {SseSession} from '../../transports/sse/sse-session.js';
 import type {ClientSession} from '../client-sessions.js';
 import {StreamClient} from '../stream-handler.js';
 
-/** Whether a session is one that its id says to be at this replica: other replicas know of it, and can only hand requests on. */
+/**
+ * Whether the id of a session names this replica as its owner, so that other replicas can only forward its
+ * requests.
+ */
 export function isOwnedSession({client, conversation}: ClientSession): boolean {
 	if (client instanceof HttpSession) return conversation.isReplicaBound;
 	return client instanceof StreamClient && client.endpoint instanceof SseSession;

@@ -8,12 +8,12 @@ import {shortKey} from '../../util/short-key.js';
 import type {ServicePrincipal} from './session-ids.js';
 import type {SharedStore} from './shared-store.js';
 
-/** Which client it is, among those that show the same credentials. */
+/** Identifies a client among those with the same credentials. */
 export type ClientIdentity = ServicePrincipal & {readonly clientKey: string};
 
 /**
- * Which client asks for what, as far as one can be told from another behind a balancer, where all have the same address.
- * One that shows nothing could be anybody.
+ * Returns the identity of a client; undefined for anonymous clients. Behind a load balancer all clients have
+ * the same address, so only User-Agent distinguishes clients with the same credentials.
  */
 export function clientIdentityOf(
 	{headers}: IncomingMessage,
@@ -24,14 +24,14 @@ export function clientIdentityOf(
 	return {service: config.name, principal: principal.id, clientKey: shortKey(headers['user-agent'] ?? '')};
 }
 
-/** How long it is remembered which session a client used last. */
+/** How long the most recent session of a client is stored. */
 const RETENTION_MS = 24 * 3600 * 1000;
-/** How often it is written down anew while it stays the same. */
+/** The interval of writes while the most recent session stays the same. */
 const REFRESH_INTERVAL_MS = 5000;
-/** Clients of which it is known what was written down. The oldest is forgotten for the next. */
+/** Clients whose last write is cached. The oldest is evicted. */
 const MAX_RECORDED = 10_000;
 
-/** The sessions that clients used last, for those that do not say which one they mean, at whatever replica they ask. */
+/** The most recent sessions of clients, for those that omit the session id. All replicas share them. */
 export class LastSessions {
 	readonly #store: SharedStore;
 	readonly #recorded = new BoundedMap<string, {readonly id: string; readonly until: number}>(MAX_RECORDED);
@@ -40,7 +40,7 @@ export class LastSessions {
 		this.#store = store;
 	}
 
-	/** A client has used the session that it knows by this id. Nobody waits for that to be written. */
+	/** Records that a client has used a session. Does not wait for the write. */
 	record(identity: ClientIdentity, id: string): void {
 		const client = shortKey(identityText(identity));
 		const recorded = this.#recorded.get(client);
@@ -52,7 +52,7 @@ export class LastSessions {
 		void this.#store.run(redis => redis.set(key, this.#store.seal(id, key), 'PX', RETENTION_MS));
 	}
 
-	/** The id of the session that a client used last; undefined when that is not known. */
+	/** Returns the public id of the client's most recent session; undefined if it is unknown. */
 	async find(identity: ClientIdentity): Promise<string | undefined> {
 		for (const key of this.#keysOf(identity)) {
 			const id = await this.#read(key);
@@ -61,7 +61,7 @@ export class LastSessions {
 		return;
 	}
 
-	/** A client has ended a session. */
+	/** Removes a session that its client has ended. */
 	async remove(identity: ClientIdentity, id: string): Promise<void> {
 		this.#recorded.delete(shortKey(identityText(identity)));
 		for (const key of this.#keysOf(identity))

@@ -3,37 +3,38 @@ import {BoundedMap} from '../../util/bounded-map.js';
 import {SESSION_ID_LIFETIME_MS, type SessionOwner} from './session-ids.js';
 import type {SharedStore} from './shared-store.js';
 
-/** How long a replica that says nothing is taken to be there. */
+/** How long a lease is valid without renewal. */
 const LEASE_MS = 6000;
 const RENEW_INTERVAL_MS = 2000;
-/** How long it may take until all replicas have gone to another store, by which none of them is to lose its sessions. */
+/** How long the replicas may take to change to another store. No lease is revoked during this time. */
 const STORE_CHANGE_MS = 10 * 60_000;
-/** How long what was seen of another replica holds good: so seldom is the store asked, however many requests go there. */
+/** How long the result of a lease check is cached, however many requests are forwarded. */
 const CHECK_CACHE_MS = 1000;
-/** Replicas that were looked for. The oldest is forgotten for the next. */
+/** Cached lease checks. The oldest is evicted. */
 const MAX_CHECKED = 1000;
-/** What stands in a lease that was taken from who held it. Terms begin with 1. */
+/** The value of a revoked lease. Terms start at 1. */
 const REVOKED = '0';
 
-/** A lease is kept by who holds it, or taken back by who let it run out unseen; not by who lost it. One key, for clusters. */
+/**
+ * Renews a lease that is valid, or that has expired and was not revoked. Uses one key, as clusters require.
+ */
 const RENEW_SCRIPT = `local held = redis.call('GET', KEYS[1])
 if held and held ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`;
 const RELEASE_SCRIPT = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`;
 
-/** Who holds a lease. */
 type LeaseId = Pick<SessionOwner, 'instance' | 'term'>;
 
 type LeaseCheck = {readonly isLost: Promise<boolean>; readonly expiresAt: number};
 
 /**
- * Which replicas may act as owners of the sessions that only they can serve: those that hold a lease in the store.
+ * Leases decide which replicas may act as owners of the sessions that only they can serve.
  *
- * A lease has a number, higher than all before it, that is in the ids of the sessions begun under it. One lease does for all
- * of them, so it costs the same to keep one session and a thousand. Whoever finds that the lease of another has run out
- * takes it away for good before it tells anybody, so that a replica which was only paused cannot go on with sessions that
- * others have declared lost.
+ * A lease has a number, higher than all before it, that is in the ids of the sessions started under it. A
+ * replica has one lease for all its sessions, so the cost does not grow with their number. A replica that
+ * finds an expired lease revokes it permanently before it reports the owner as lost. A replica that was only
+ * paused therefore cannot continue with sessions that others have declared lost.
  */
 export class Leases {
 	readonly #store: SharedStore;
@@ -42,14 +43,17 @@ export class Leases {
 	readonly #timer: NodeJS.Timeout;
 	readonly #checks = new BoundedMap<string, LeaseCheck>(MAX_CHECKED);
 	#term = 0;
-	/** Until when nobody can have taken the lease, by both clocks: one is set at times, the other stands still in sleep. */
+	/**
+	 * Until when the lease cannot have been revoked, by both clocks: the system clock may be changed, and the
+	 * monotonic clock stops while the system is suspended.
+	 */
 	#validUntil = {steady: 0, wall: 0};
 	#renewal: Promise<void> | undefined;
 	#leaseMs = LEASE_MS;
-	/** Until when others may still have their leases where the store was before. */
+	/** Until when other replicas may still hold leases in the previous store. */
 	#storeChangeUntil = 0;
 
-	/** `onLost` is called when others have taken the sessions of this replica for lost. */
+	/** Calls `onLost` when other replicas have declared the sessions of this one lost. */
 	constructor(store: SharedStore, instance: string, onLost: () => void) {
 		this.#store = store;
 		this.#instance = instance;
@@ -58,21 +62,24 @@ export class Leases {
 		store.onUp(() => void this.#renew());
 	}
 
-	/** The number of the lease that is held here; 0 while there is none. */
+	/** The number of the current lease; 0 for none. */
 	get term(): number {
 		return this.#term;
 	}
 
-	/** What has to be waited for before this replica acts as the owner of anything: nothing, as long as its lease is good. */
+	/**
+	 * Renews the lease if it may have expired, before this replica acts as an owner. Returns undefined if it
+	 * is valid.
+	 */
 	ensureValid(): Promise<void> | undefined {
 		const {steady, wall} = this.#validUntil;
-		const isGood = this.#term === 0 || (performance.now() < steady && Date.now() < wall);
-		return isGood ? undefined : this.#renew();
+		const isValid = this.#term === 0 || (performance.now() < steady && Date.now() < wall);
+		return isValid ? undefined : this.#renew();
 	}
 
 	/**
-	 * Whether a replica has lost its lease. A store that was away itself can tell so only after a while, and of those that
-	 * had no store when they began never.
+	 * Whether a replica has lost its lease. Never true for replicas that started without a store, nor shortly
+	 * after the store became reachable.
 	 */
 	async isLost(lease: LeaseId): Promise<boolean> {
 		const {upSince} = this.#store;
@@ -84,7 +91,7 @@ export class Leases {
 		if (check && now < check.expiresAt) return check.isLost;
 		const isLost = this.#check(key, lease);
 		this.#checks.set(key, {isLost, expiresAt: now + CHECK_CACHE_MS});
-		// It does not come back.
+		// A lost lease stays lost.
 		if (await isLost) this.#checks.set(key, {isLost, expiresAt: Number.POSITIVE_INFINITY});
 		return isLost;
 	}
@@ -96,7 +103,7 @@ export class Leases {
 		const revoked = await this.#store.run(redis =>
 			redis.set(key, REVOKED, 'PX', SESSION_ID_LIFETIME_MS, 'NX'),
 		);
-		// Who has just come back, or was declared gone by another.
+		// Otherwise the owner has just renewed its lease, or another replica has revoked it.
 		return revoked === 'OK' || (await this.#store.run(redis => redis.get(key))) === REVOKED;
 	}
 
@@ -111,15 +118,15 @@ export class Leases {
 		if (this.#term === 0) return this.#acquire();
 		const until = leaseExpiry();
 		const [key, term] = [this.#keyOf({instance: this.#instance, term: this.#term}), this.#term];
-		const isHeld = await this.#store.run(redis => redis.eval(RENEW_SCRIPT, 1, key, term, this.#leaseMs));
-		if (isHeld === 1) this.#validUntil = until;
-		if (isHeld !== 0) return;
+		const renewed = await this.#store.run(redis => redis.eval(RENEW_SCRIPT, 1, key, term, this.#leaseMs));
+		if (renewed === 1) this.#validUntil = until;
+		if (renewed !== 0) return;
 		this.#term = 0;
 		this.#onLost();
 		await this.#acquire();
 	}
 
-	/** Takes a lease with a number of its own. */
+	/** Acquires a lease with a new number. */
 	async #acquire(): Promise<void> {
 		const until = leaseExpiry();
 		const term = await this.#store.run(redis => redis.incr(this.#store.key('fence')));
@@ -135,7 +142,10 @@ export class Leases {
 		return this.#store.key('owner', this.#store.hashedName('owner', instance, String(term)));
 	}
 
-	/** All are about to go to another store, where the lease lives on. Who is not there yet still finds it in this one. */
+	/**
+	 * Extends the lease before all replicas change to another store, where it continues. Replicas that have
+	 * not changed yet still find it here.
+	 */
 	async extendForStoreChange(): Promise<void> {
 		this.#leaseMs = STORE_CHANGE_MS;
 		await this.#renewal;
@@ -144,7 +154,7 @@ export class Leases {
 		this.#storeChangeUntil = performance.now() + STORE_CHANGE_MS;
 	}
 
-	/** Gives the lease back, so that nobody has to wait for its end. */
+	/** Releases the lease, so that other replicas do not have to wait until it expires. */
 	async close(): Promise<void> {
 		clearInterval(this.#timer);
 		await this.#renewal;

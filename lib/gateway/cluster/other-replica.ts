@@ -8,7 +8,10 @@ import type {ServicePrincipal, SessionOwner} from './session-ids.js';
 
 const REQUEST_STATE = ['params', 'requestState'] as const;
 
-/** Where else a request goes. It goes from one replica to another, and no further. */
+/**
+ * Returns the owner to forward a request to. Undefined for a request that was already forwarded, and for an
+ * owner without an address.
+ */
 export function otherReplica(
 	owner: SessionOwner,
 	req: IncomingMessage,
@@ -19,8 +22,8 @@ export function otherReplica(
 }
 
 /**
- * The replica that has the call which a client without sessions comes back to; or, if that is this one, where the client
- * was when it called.
+ * Finds the owner of the parked call that a stateless request continues. If it is this replica, returns the
+ * client key of the original request.
  */
 export function locateParkedCall(
 	replicas: Replicas,

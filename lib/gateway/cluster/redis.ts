@@ -1,6 +1,6 @@
 import type {Cluster, Redis, RedisOptions} from 'ioredis';
 
-/** Longer than this, nobody waits for the store. */
+/** Limits how long a request waits for the store. */
 const COMMAND_TIMEOUT_MS = 300;
 const MAX_RETRY_DELAY_MS = 2000;
 
@@ -8,21 +8,21 @@ export type RedisConnection = Redis | Cluster;
 
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
-/** What is not there at once fails at once: nothing waits in a queue for a store to come back. */
+/** Commands fail at once while the store is unreachable. None is queued. */
 const commonOptions = {
 	enableOfflineQueue: false,
 	maxRetriesPerRequest: 1,
 	commandTimeout: COMMAND_TIMEOUT_MS,
 	connectTimeout: 2000,
-	// One command less that a user of the store has to be allowed.
+	// The store's user then needs no permission for CLIENT SETINFO.
 	disableClientInfo: true,
 	retryStrategy: (times: number): number => Math.min(50 * 2 ** Math.min(times, 10), MAX_RETRY_DELAY_MS),
 };
 
 /**
- * Connects to the store behind a URL: one server, those that Sentinels know (`?sentinel=NAME`), or a cluster (`?cluster`).
- * Of the latter two, more than one can be named: `&node=HOST:PORT`. Sentinels may have a login of their own:
- * `&sentinel-user=NAME&sentinel-password=TEXT`.
+ * Connects to the store at a URL: one server, a server found through Sentinels (`?sentinel=NAME`), or a
+ * cluster (`?cluster`). `&node=HOST:PORT` adds further Sentinels or nodes.
+ * `&sentinel-user=NAME&sentinel-password=TEXT` are the credentials for the Sentinels.
  */
 export async function connectRedis(url: URL): Promise<RedisConnection> {
 	const {default: ioredis} = await import('ioredis');
@@ -47,7 +47,6 @@ export async function connectRedis(url: URL): Promise<RedisConnection> {
 	return new ioredis.Redis({...common, ...nodes[0]});
 }
 
-/** How Sentinels are asked. */
 const sentinelOptions = (query: URLSearchParams, isSecure: boolean): Options => ({
 	...withoutEmpty({
 		sentinelUsername: query.get('sentinel-user') ?? '',
@@ -56,8 +55,8 @@ const sentinelOptions = (query: URLSearchParams, isSecure: boolean): Options => 
 	...(isSecure ? {sentinelTLS: {}, enableTLSForSentinelMode: true} : {}),
 });
 
-const withoutEmpty = (named: {readonly [name: string]: string}): {readonly [name: string]: string} =>
-	Object.fromEntries(Object.entries(named).filter(([, value]) => value !== ''));
+const withoutEmpty = (options: {readonly [name: string]: string}): {readonly [name: string]: string} =>
+	Object.fromEntries(Object.entries(options).filter(([, value]) => value !== ''));
 
 const DEFAULT_PORT = 6379;
 

@@ -20,27 +20,26 @@ import {SharedEvents} from './shared-events.js';
 import {SharedStore} from './shared-store.js';
 import {toolListStoreFor} from './shared-tool-lists.js';
 
-/** What a configuration says about them. */
 type ReplicasConfig = {
 	readonly secrets: readonly string[];
-	/** Where the others reach this one. */
+	/** The address of this replica for the others. */
 	readonly advertise: URL | undefined;
-	/** Where they share more than that, if they do. */
+	/** The address of the shared store, if there is one. */
 	readonly store: URL | undefined;
 };
 
-/** Which process this is, among all that there ever were at its place. */
+/** Identifies this process: a restarted replica gets another id. */
 const instance = randomBytes(9).toString('base64url');
 
-/** One of several gateways behind one address, as far as it has to do with the others. */
+/** The part of a gateway that works together with the other replicas. */
 export class Replicas {
 	readonly authentication: ForwardAuthentication;
 	readonly forwarder: Forwarder;
-	/** Where lists of tools are kept for all, by whose they are. */
+	/** Returns the shared tool lists of a scope. */
 	readonly toolListStoreFor: ReturnType<typeof toolListStoreFor>;
-	/** How many sessions of others were carried on here. */
+	/** The number of sessions of other replicas that were resumed here. */
 	resumedCount = 0;
-	/** It is there even where none is configured, since one may be later, and then all goes on with that. */
+	/** Exists even if no store is configured, since one may be configured later. */
 	readonly #store: SharedStore;
 	readonly #lastSessions: LastSessions;
 	readonly #leases: Leases;
@@ -65,7 +64,7 @@ export class Replicas {
 		this.forwarder = new Forwarder({authentication: this.authentication, log, leases: this.#leases});
 	}
 
-	/** Has to do with the others on these terms from now on. What is under way, and the sessions that there are, go on. */
+	/** Applies new settings. Pending requests and existing sessions continue. */
 	async configure({secrets, advertise, store}: ReplicasConfig): Promise<void> {
 		this.#address = advertise?.href;
 		this.#sessionIds = new SessionIds(secrets);
@@ -78,27 +77,27 @@ export class Replicas {
 		else this.#store.close();
 	}
 
-	/** The seal and the logged-out cookies of all replicas. */
+	/** The login state that all replicas share. */
 	get logins(): SharedLogins | undefined {
 		return this.#logins;
 	}
 
-	/** What they share, where they do. */
+	/** The shared store; undefined if none is configured. */
 	get store(): SharedStore | undefined {
 		return this.#store.url && this.#store;
 	}
 
-	/** Which sessions clients used last, where replicas can tell each other. */
+	/** The most recent sessions of clients; undefined without a store. */
 	get lastSessions(): LastSessions | undefined {
 		return this.#store.url && this.#lastSessions;
 	}
 
-	/** The id that a client is to know a session by that any replica can carry on; undefined if it would be too long. */
+	/** Returns the public id of a session that any replica can resume; undefined if it would be too long. */
 	portableId(id: string, servicePrincipal: ServicePrincipal, portable: PortableState): string | undefined {
 		return this.#sessionIds.create({id, place: portable}, servicePrincipal);
 	}
 
-	/** The id that a client is to know something by that only this replica has. It is never too long. */
+	/** Returns a public id for something that only this replica has. It is never too long. */
 	boundId(id: string, servicePrincipal: ServicePrincipal): string {
 		return this.#sessionIds.create({id, place: this.#ownerRecord()}, servicePrincipal) ?? '';
 	}
@@ -107,7 +106,7 @@ export class Replicas {
 		return this.#sessionIds.parse(id, servicePrincipal);
 	}
 
-	/** Where the events of a session are kept for others. */
+	/** The event streams of a session in the store; undefined without a store. */
 	sharedEventsOf(id: string): SharedEvents | undefined {
 		const {store} = this;
 		return store && new SharedEvents({store, leases: this.#leases, session: id, instance});
@@ -127,19 +126,19 @@ export class Replicas {
 		return {instance, address: this.#address, term: this.store ? this.#leases.term : 0};
 	}
 
-	/** What has to be waited for before anything is done here for a session; mostly nothing. */
+	/** Renews the lease if necessary, before this replica acts as an owner. Mostly returns undefined. */
 	ensureLease(): Promise<void> | undefined {
 		return this.#leases.ensureValid();
 	}
 
-	/** Has this done whenever others have taken the sessions of this replica for lost. */
+	/** Calls back when other replicas have declared the sessions of this one lost. */
 	onLeaseLost(callback: () => void): void {
 		this.#onLeaseLost = callback;
 	}
 
 	#handleLeaseLost(log: Log): void {
 		const sentence =
-			'This replica was silent for so long that others have told its clients that their sessions are lost; it ends them.';
+			'This replica did not renew its lease in time, so other replicas have reported its sessions as lost. It ends them.';
 		log.warn('replica.lease_lost', sentence);
 		this.#onLeaseLost();
 	}

@@ -1,19 +1,24 @@
 import {BoundedMap} from '../../util/bounded-map.js';
 import type {SharedStore} from './shared-store.js';
 
-/** Ids that are remembered here. The oldest is evicted for the next; a store keeps them all until they expire. */
+/**
+ * Revoked ids that are kept in memory. The oldest is evicted; a store keeps all of them until they expire.
+ */
 const MAX_REVOKED = 10_000;
 
-/** Ids that were made invalid before their sealed expiry time. */
+/** Ids that were revoked before the expiry time that is sealed in them. */
 export class RevokedIds {
 	readonly #store: SharedStore;
 	readonly #kind: string;
 	readonly #lifetimeMs: number;
 	readonly #now: () => number;
-	/** When each entry expires, by the system clock, as sealed expiry times do. */
+	/** The expiry time of each entry, by the system clock, like sealed expiry times. */
 	readonly #expiresAt = new BoundedMap<string, number>(MAX_REVOKED);
 
-	/** Ids have to be random, so that their names in the store cannot be guessed. They expire after `lifetimeMs`. */
+	/**
+	 * Ids have to be random, so that their names in the store cannot be guessed. They expire after
+	 * `lifetimeMs`.
+	 */
 	constructor(store: SharedStore, kind: string, lifetimeMs: number, now: () => number = Date.now) {
 		this.#store = store;
 		this.#kind = kind;
@@ -49,7 +54,7 @@ export class RevokedIds {
 	/** Calls `onRevoked` when another replica revokes an id. Returns a function that stops watching. */
 	watch(id: string, onRevoked: () => void): () => void {
 		return this.#store.subscribe(this.#nameOf(id), message => {
-			// An empty notification: messages of the store may have been missed.
+			// An empty message means that notifications may have been missed.
 			const lookup = message === '' ? (this.confirm(id) ?? Promise.resolve()) : undefined;
 			if (!lookup) this.#expiresAt.set(id, this.#now() + this.#lifetimeMs);
 			void Promise.resolve(lookup).then(() => {

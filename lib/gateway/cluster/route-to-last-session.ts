@@ -12,8 +12,8 @@ import {
 } from './route-to-session.js';
 
 /**
- * Leads who names no session to the one that it used last, as replicas remember it together; to `take` where they know of
- * none. Nothing is looked for, and nobody waits, unless this is such a client.
+ * Routes a client that omits the session id to its most recent session, or calls `handleHere` if none is
+ * known. Returns undefined at once for all other requests.
  */
 export function routeToLastSession(
 	context: RoutingContext,
@@ -24,7 +24,7 @@ export function routeToLastSession(
 	const {lastSessions} = context.replicas;
 	const clientIdentity =
 		lastSessions && !('mcp-session-id' in req.headers) && clientIdentityOf(req, service, principal);
-	// Who names the version without sessions is not even read for that.
+	// A stateless client has no session, so its body is not parsed.
 	if (!clientIdentity || req.headers['mcp-protocol-version'] === STATELESS) return;
 	const envelope = envelopeFromMessage(body, bridgeOrigin);
 	const startsSession = envelope.head.flaw !== undefined || envelope.head.method === 'initialize';

@@ -14,16 +14,19 @@ import {clientIdentityOf} from './last-sessions.js';
 import {otherReplica} from './other-replica.js';
 import type {Replicas} from './replicas.js';
 
-/** The id of no session. */
+/** The id that no session has. */
 const NO_SESSION = '';
 
-/** Where a session is: here, under the id that it has among replicas; at another replica; or nowhere, for want of room. */
+/**
+ * The location of a session: here, under its internal id; at another replica; or an error if it cannot be
+ * resumed.
+ */
 type SessionLocation =
 	| {readonly here: string}
 	| {readonly owner: ReachableOwner}
-	| {readonly refused: HttpError};
+	| {readonly error: HttpError};
 
-/** Finds the session that a client knows by this id, and carries it on here if it can be. */
+/** Locates the session with a public id, and resumes it here if possible. */
 function locateSession(
 	{context, replicas}: RoutingContext,
 	publicId: string,
@@ -48,13 +51,13 @@ function locateSession(
 		return {here: id};
 	} catch (error) {
 		if (!(error instanceof BridgeError)) throw error;
-		return {refused: overloadedError(error)};
+		return {error: overloadedError(error)};
 	}
 }
 
 /**
- * Looks up whether the session with this id was ended at another replica, before it is resumed here. Returns undefined if
- * there is no need to wait.
+ * Looks up whether the session with this id was ended at another replica, before it is resumed here. Returns
+ * undefined if there is no need to wait.
  */
 export function confirmNotEnded(
 	{replicas, context}: {readonly replicas: Replicas; readonly context: GatewayContext},
@@ -74,7 +77,7 @@ export type RoutingContext = {
 	readonly bodies: BodyReader;
 };
 
-/** A request for a service, with its body if that was read already. */
+/** A request to a service, with its body if that was already read. */
 export type ServiceRequest = {
 	readonly req: IncomingMessage;
 	readonly res: ServerResponse;
@@ -84,8 +87,8 @@ export type ServiceRequest = {
 };
 
 /**
- * Leads a request to the session with this id: to another replica, or to `take`, by the id that replicas know it by. What
- * begins a new session is for none.
+ * Routes a request to the session with a public id: forwards it to another replica, or calls `handleHere`
+ * with the internal id. An `initialize` starts a new session, so it is never forwarded.
  */
 export function routeToSession(
 	context: RoutingContext,
@@ -95,25 +98,25 @@ export function routeToSession(
 ): HttpError | undefined {
 	const {req, service, principal} = request;
 	const location = locateSession(context, publicId, req, {service, principal, clientKey: clientKeyOf(req)});
-	if ('refused' in location) return location.refused;
+	if ('error' in location) return location.error;
 	if ('owner' in location)
 		return forwardToOwner(context, location.owner, request, body => {
 			if (publicId !== req.headers['mcp-session-id'] || !isInitialize(body)) return false;
 			delete req.headers['mcp-session-id'];
-			const refused = handleHere(undefined, body);
-			if (refused) sendHttpError(request.res, refused);
+			const error = handleHere(undefined, body);
+			if (error) sendHttpError(request.res, error);
 			return true;
 		});
 	const {lastSessions} = context.replicas;
 	const clientIdentity = lastSessions && clientIdentityOf(req, service, principal);
 	if (clientIdentity && req.method === 'DELETE') void lastSessions.remove(clientIdentity, publicId);
 	else if (clientIdentity && location.here !== NO_SESSION) lastSessions.record(clientIdentity, publicId);
-	// From here on it is known by the id that replicas know it by.
+	// From here on, the request has the internal id.
 	req.headers['mcp-session-id'] = location.here;
 	return handleHere(location.here);
 }
 
-/** The same, once it is known whether the session was ended at another replica. */
+/** The same, after a lookup whether the session was ended at another replica. */
 export function confirmAndRoute(
 	...[context, publicId, request, handleHere]: Parameters<typeof routeToSession>
 ): HttpError | undefined | Promise<() => HttpError | undefined> {
@@ -125,7 +128,7 @@ export function confirmAndRoute(
 const isInitialize = (body: Buffer): boolean =>
 	envelopeFromMessage(body, bridgeOrigin).head.method === 'initialize';
 
-/** Hands a request to the replica that has its session, unless it is taken here. */
+/** Forwards a request to the replica that owns its session, unless `handledHere` returns true. */
 function forwardToOwner(
 	{replicas: {forwarder}, bodies, context: {sessions}}: RoutingContext,
 	owner: ReachableOwner,
@@ -142,10 +145,10 @@ function forwardToOwner(
 	};
 	if (req.method !== 'POST') return void forwarder.forward(common);
 	if (knownBody) return void forwarder.forward({...common, body: knownBody});
-	const problem = bodies.validateHeaders(req);
-	if (problem) return problem;
-	bodies.read(req, res, (body, refused) => {
-		if (!body) sendHttpError(res, refused ?? {status: 400, message: 'Bad Request'});
+	const headerError = bodies.validateHeaders(req);
+	if (headerError) return headerError;
+	bodies.read(req, res, (body, error) => {
+		if (!body) sendHttpError(res, error ?? {status: 400, message: 'Bad Request'});
 		else if (!handledHere(body)) void forwarder.forward({...common, body});
 	});
 	return;

@@ -4,25 +4,25 @@ const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Tells how a text is sealed, should that ever be done in another way. */
+/** Identifies the format, in case it ever changes. */
 const FORMAT_PREFIX = 'b1.';
 const SEPARATOR = ',';
-/** How many secrets there may be: one that seals, and those before it that may still be about. */
+/** The maximum number of secrets: one that seals, and earlier ones that may still be in use. */
 export const MAX_SECRETS = 4;
-/** So many random bytes are asked for at a time: to ask the system takes as long as to seal. */
+/** Random bytes are requested in blocks, since each system call takes as long as a seal. */
 const RANDOM_POOL_BYTES = 341 * NONCE_BYTES;
-/** What is longer is nothing of bridge's, and would not fit into a header beside others. */
+/** Longer texts were not sealed by bridge, and would not fit into a header. */
 export const MAX_SEALED_LENGTH = 4096;
 
 /**
- * Closes texts so that only who knows the secret can read or make them. A text is bound to something that is not in it:
- * it does not open for anything else.
+ * Seals texts so that they can be read and made only with the secret. A text is bound to a context, and opens
+ * only for that context.
  */
 export class Sealer {
 	readonly #keys: readonly Buffer[];
 	readonly #maxLength: number;
 
-	/** The first secret closes; all of them open, so that one can take the place of another while both are in use. */
+	/** The first secret seals. All of them open, so that secrets can be replaced one after the other. */
 	constructor(secrets: readonly string[], purpose: string, maxLength = MAX_SEALED_LENGTH) {
 		this.#maxLength = maxLength;
 		this.#keys = secrets.map(secret =>
@@ -39,7 +39,7 @@ export class Sealer {
 		return `${FORMAT_PREFIX}${Buffer.concat([nonce, body, cipher.getAuthTag()]).toString('base64url')}`;
 	}
 
-	/** What was closed; undefined for all that was not closed with one of the secrets, and for just this. */
+	/** Returns the text; undefined if it was not sealed with one of the secrets and for this context. */
 	unseal(sealed: string, boundTo: string): string | undefined {
 		const bytes = sealed.length > this.#maxLength ? undefined : parseSealed(sealed);
 		if (!bytes) return;
@@ -51,7 +51,7 @@ export class Sealer {
 	}
 }
 
-/** Closes texts for all who have at least one of the secrets, whichever that is. */
+/** Seals texts for every reader that has at least one of the secrets. */
 export class MultiSecretSealer {
 	readonly #sealers: readonly Sealer[];
 
@@ -75,7 +75,7 @@ export class MultiSecretSealer {
 
 let randomPool = Buffer.alloc(0);
 
-/** Random bytes that nothing else was sealed with. */
+/** Returns random bytes that were not used in any other seal. */
 function newNonce(): Buffer {
 	if (randomPool.length < NONCE_BYTES) randomPool = randomBytes(RANDOM_POOL_BYTES);
 	const nonce = randomPool.subarray(0, NONCE_BYTES);
@@ -87,7 +87,7 @@ function parseSealed(sealed: string): Buffer | undefined {
 	if (!sealed.startsWith(FORMAT_PREFIX)) return;
 	const text = sealed.slice(FORMAT_PREFIX.length);
 	const bytes = Buffer.from(text, 'base64url');
-	// Several texts may stand for the same bytes, of which bridge makes but one.
+	// Several texts decode to the same bytes. Only the one that bridge creates is valid.
 	const isCanonical = bytes.length >= NONCE_BYTES + TAG_BYTES && bytes.toString('base64url') === text;
 	return isCanonical ? bytes : undefined;
 }
@@ -99,7 +99,7 @@ function decrypt(bytes: Buffer, key: Buffer, boundTo: string): string | undefine
 	try {
 		return Buffer.concat([body, cipher.final()]).toString();
 	} catch {
-		// It was made by somebody else, or for something else.
+		// The text was sealed with another secret, or for another context.
 		return;
 	}
 }

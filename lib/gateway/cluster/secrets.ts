@@ -9,8 +9,8 @@ import {BridgeError} from '../../core/errors.js';
 import {MAX_SECRETS} from './sealer.js';
 
 /**
- * The secrets that a configuration names, one a line: the first seals, the others only open what was sealed before.
- * `file:PATH` is the text of that file.
+ * Returns the secrets of the setting, one per line. The first one seals; the others only open what was sealed
+ * before. `file:PATH` reads them from that file.
  */
 export async function readReplicaSecrets(setting: string): Promise<readonly string[]> {
 	const path = setting.startsWith(SECRET_FILE_PREFIX) ? setting.slice(SECRET_FILE_PREFIX.length) : undefined;
@@ -21,12 +21,12 @@ export async function readReplicaSecrets(setting: string): Promise<readonly stri
 		throw new BridgeError(
 			'ERR_CONFIG_INVALID',
 			`secret has a line${location} with fewer than ${MIN_SECRET_LENGTH} characters, which is easy to guess.`,
-			`Replace it by a secret that this command prints: ${NEW_SECRET_COMMAND}`,
+			`Replace it with a secret that this command prints: ${NEW_SECRET_COMMAND}`,
 		);
 	if (secrets.length > 0 && secrets.length <= MAX_SECRETS) return secrets;
 	throw new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`secret has ${secrets.length} lines${location}.`,
-		`Write one secret a line, at least one and at most ${MAX_SECRETS}: the first seals, the others open what was sealed before.`,
+		`Write 1 to ${MAX_SECRETS} secrets, one per line: the first seals, the others only open what was sealed before.`,
 	);
 }

@@ -3,44 +3,44 @@ import type {NegotiationSnapshot} from '../../protocol/negotiation.js';
 import {BoundedMap} from '../../util/bounded-map.js';
 import {MAX_SEALED_LENGTH, Sealer} from './sealer.js';
 
-/** The replica that has a session whose server cannot be reached from another. */
+/** The replica that owns a session whose upstream no other replica can reach. */
 export type SessionOwner = {
-	/** Which process it is: one that was started again at the same place has none of the sessions from before. */
+	/** Identifies the process: after a restart, it has none of its earlier sessions. */
 	readonly instance: string;
-	/** Where others reach it; undefined where they do not. */
+	/** The address for other replicas; undefined if they cannot reach it. */
 	readonly address: string | undefined;
-	/** The number of the lease under which it began the session; 0 for none. */
+	/** The number of the lease under which the session started; 0 for none. */
 	readonly term: number;
 };
 
-/** All that another replica needs to know to carry a conversation on. */
+/** The state that another replica needs to resume a conversation. */
 export type PortableState = NegotiationSnapshot & {
-	/** Whether the server has tools. */
+	/** Whether the upstream has tools. */
 	readonly hasTools: boolean;
-	/** The id that the server gave to the session, if it did. */
+	/** The session id of the upstream, if it has sent one. */
 	readonly session: string | undefined;
 };
 
-/** What the id of a session says to those who can read it. */
+/** The sealed content of a session id. */
 export type SessionIdPayload = {
-	/** The id that replicas know the session by. */
+	/** The internal id of the session, which all replicas use. */
 	readonly id: string;
 	readonly place: SessionOwner | PortableState;
 };
 
-/** Whose session it is. */
+/** The service and the principal that a session belongs to. */
 export type ServicePrincipal = {readonly service: string; readonly principal: string};
 
-/** How long an id is good for, since clients are given it but once. */
+/** How long an id is valid. Clients do not get a new one while their session lasts. */
 export const SESSION_ID_LIFETIME_MS = 7 * 24 * 3600 * 1000;
-/** How far the clocks of replicas may be apart. */
+/** The maximum difference between the clocks of two replicas. */
 export const CLOCK_SKEW_MS = 5 * 60 * 1000;
-/** Ids that were read lately, and need not be opened again. The oldest is forgotten for the next. */
+/** Parsed ids that are cached. The oldest is evicted. */
 const MAX_CACHED = 10_000;
 
-type ParsedSessionId = ServicePrincipal & {readonly named: SessionIdPayload; readonly expires: number};
+type ParsedSessionId = ServicePrincipal & {readonly payload: SessionIdPayload; readonly expiresAt: number};
 
-/** Makes and reads the ids of sessions that all replicas understand, and nobody else. */
+/** Creates and parses session ids that only replicas can read. */
 export class SessionIds {
 	readonly #sealer: Sealer;
 	readonly #now: () => number;
@@ -51,31 +51,31 @@ export class SessionIds {
 		this.#now = now;
 	}
 
-	/** An id; undefined if it would be too long for a header. */
+	/** Returns an id; undefined if it would be too long for a header. */
 	create(payload: SessionIdPayload, servicePrincipal: ServicePrincipal): string | undefined {
 		const text = JSON.stringify([payload, Math.floor((this.#now() + SESSION_ID_LIFETIME_MS) / 1000)]);
 		const id = this.#sealer.seal(text, sealBinding(servicePrincipal));
 		return id.length > MAX_SEALED_LENGTH ? undefined : id;
 	}
 
-	/** What an id says, if it is one, of this holder, and not too old. */
+	/** Returns the content of an id, if it is valid for this service and principal, and has not expired. */
 	parse(id: string, servicePrincipal: ServicePrincipal): SessionIdPayload | undefined {
 		const cached = this.#cache.get(id);
 		const parsed =
 			cached?.service === servicePrincipal.service && cached.principal === servicePrincipal.principal
 				? cached
 				: this.#open(id, servicePrincipal);
-		return parsed && this.#now() < parsed.expires + CLOCK_SKEW_MS ? parsed.named : undefined;
+		return parsed && this.#now() < parsed.expiresAt + CLOCK_SKEW_MS ? parsed.payload : undefined;
 	}
 
 	#open(id: string, servicePrincipal: ServicePrincipal): ParsedSessionId | undefined {
 		const text = this.#sealer.unseal(id, sealBinding(servicePrincipal));
 		if (text === undefined) return;
-		// Only replicas can have written it.
-		const [named, seconds] = JSON.parse(text) as [SessionIdPayload, number];
-		const read = {...servicePrincipal, named, expires: seconds * 1000};
-		this.#cache.set(id, read);
-		return read;
+		// The seal proves that a replica wrote it.
+		const [payload, seconds] = JSON.parse(text) as [SessionIdPayload, number];
+		const parsed = {...servicePrincipal, payload, expiresAt: seconds * 1000};
+		this.#cache.set(id, parsed);
+		return parsed;
 	}
 }
 

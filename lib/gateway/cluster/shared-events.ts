@@ -9,7 +9,7 @@ import type {Leases} from './leases.js';
 import type {SharedStore} from './shared-store.js';
 import {isResponsePending, publishMoved, SharedStream} from './shared-stream.js';
 
-/** How often a stream of another replica is looked at in which nothing happens. */
+/** The interval at which an inactive stream of another replica is polled. */
 const POLL_INTERVAL_MS = 1000;
 
 type Entry = [id: string, fields: string[]];
@@ -17,13 +17,13 @@ type Entry = [id: string, fields: string[]];
 type SharedEventsOptions = {
 	readonly store: SharedStore;
 	readonly leases: Leases;
-	/** The id of the session among replicas. */
+	/** The internal id of the session. */
 	readonly session: string;
-	/** Which replica this is. */
+	/** Identifies this replica. */
 	readonly instance: string;
 };
 
-/** The events of one session, kept where all replicas find them. */
+/** The events of one session in the store, where all replicas can read them. */
 export class SharedEvents implements ReplicatedStreams {
 	readonly #store: SharedStore;
 	readonly #options: SharedEventsOptions;
@@ -37,12 +37,11 @@ export class SharedEvents implements ReplicatedStreams {
 		return this.#store.hashedName('events', this.#options.session, String(stream));
 	}
 
-	/** A stream begins. */
-	begin(stream: number, kind: StreamPurpose): SharedStream {
-		return new SharedStream({...this.#options, ...kind, name: this.#nameOf(stream)});
+	begin(stream: number, purpose: StreamPurpose): SharedStream {
+		return new SharedStream({...this.#options, ...purpose, name: this.#nameOf(stream)});
 	}
 
-	/** What has become of a stream since a place in it; undefined if the store cannot be asked. */
+	/** Returns the state of a stream after an event; undefined while the store is unreachable. */
 	async readAfter(stream: number, sequence: number): Promise<StreamSnapshot | undefined> {
 		const key = this.#store.key('events', this.#nameOf(stream));
 		const rest = await this.#store.run(redis => redis.xrange(key, `${sequence}-2`, '+'));
@@ -59,7 +58,7 @@ export class SharedEvents implements ReplicatedStreams {
 			events.every((event, at) => event.sequence === sequence + 1 + at) &&
 			(end === undefined || sequence + events.length >= end);
 		return {
-			metadata: this.#read(key, latest.at(-1))?.told,
+			metadata: this.#read(key, latest.at(-1))?.metadata,
 			events,
 			isComplete,
 			end,
@@ -70,25 +69,25 @@ export class SharedEvents implements ReplicatedStreams {
 	#read(
 		key: string,
 		entry: Entry | undefined,
-	): {readonly told: StreamMetadata; readonly data: string} | undefined {
+	): {readonly metadata: StreamMetadata; readonly data: string} | undefined {
 		const [id, [, sealed = ''] = []] = entry ?? ['', []];
 		const text = this.#store.unseal(sealed, `${key} ${id}`);
 		if (text === undefined) return;
 		const at = text.indexOf('\n');
-		return {told: JSON.parse(text.slice(0, at)) as StreamMetadata, data: text.slice(at + 1)};
+		return {metadata: JSON.parse(text.slice(0, at)) as StreamMetadata, data: text.slice(at + 1)};
 	}
 
-	/** Whether nothing can come any more, since the replica is gone that it would come from. */
+	/** Whether the replica that writes the stream has lost its lease, so that no event can follow. */
 	isOrphaned({by}: StreamMetadata): Promise<boolean> {
 		return this.#options.leases.isLost(by);
 	}
 
-	/** The client has come here for a stream that goes on wherever it listens. */
+	/** Notifies the replica where a stream began that its client has resumed it here. */
 	announceMoved(stream: number): void {
 		publishMoved(this.#store, this.#nameOf(stream));
 	}
 
-	/** Tells whenever something may have become of a stream, until what it returns is called. */
+	/** Calls back when a stream may have changed, until the returned function is called. */
 	watch(stream: number, onChange: () => void): () => void {
 		const stop = this.#store.subscribe(this.#nameOf(stream), onChange);
 		const timer = setInterval(onChange, POLL_INTERVAL_MS).unref();

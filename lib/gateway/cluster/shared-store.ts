@@ -8,25 +8,25 @@ import {Sealer} from './sealer.js';
 const SEAL_PURPOSE = 'store';
 const PREFIX = 'bridge:';
 const CHANNEL = `${PREFIX}news`;
-/** Names that somebody wants to hear news of. The oldest is forgotten for the next. */
+/** Names with subscribers. The oldest is evicted. */
 const MAX_SUBSCRIBERS = 20_000;
-/** How often a store that did not answer in time is tried again. */
+/** The interval at which an unreachable store is tried again. */
 const RETRY_INTERVAL_MS = 1000;
 
 type StoreSubscriber = {
 	readonly names: () => readonly string[];
-	readonly hear: (what: string) => void;
+	readonly onMessage: (message: string) => void;
 };
 
-/** What Redis says about a command that it has understood. */
+/** An error that Redis returned for a command. */
 type ReplyError = Error & {readonly command?: {readonly name?: string}};
 const FORBIDDEN_CODE = 'NOPERM';
 
 /**
- * What replicas share, in Redis or whatever speaks like it. It holds names that nobody can guess and values that only
- * replicas can read.
+ * The state that replicas share, in Redis or a compatible server. Its names cannot be guessed, and only
+ * replicas can read its values.
  *
- * Nobody depends on it: while it is not there, or too slow, everything asked of it is answered with nothing, at once.
+ * The store is optional: while it is unreachable or too slow, every command resolves to undefined.
  */
 export class SharedStore {
 	readonly #log: Log;
@@ -37,11 +37,11 @@ export class SharedStore {
 	#commands: RedisConnection | undefined;
 	#subscription: RedisConnection | undefined;
 	#isUp: boolean | undefined;
-	/** Since when it has been there without a break, by a clock that is never set. */
+	/** Since when the store was reachable without interruption, by the monotonic clock. */
 	upSince: number | undefined;
 	#onUp: () => void = () => {};
 	#retryTimer: NodeJS.Timeout | undefined;
-	/** Commands that its user may not use, and of which that was told. */
+	/** Commands that the store's user may not use, and that were logged. */
 	readonly #forbidden = new Set<string>();
 
 	constructor(log: Log) {
@@ -52,12 +52,14 @@ export class SharedStore {
 		return this.#isUp === true;
 	}
 
-	/** Where it is; undefined if there is none. */
+	/** The address of the store; undefined if none is configured. */
 	get url(): URL | undefined {
 		return this.#url;
 	}
 
-	/** The first secret seals and names what is written; what was written with another one is found, too. */
+	/**
+	 * Sets the secrets. The first one seals and names new data. Data written with the others stays readable.
+	 */
 	setSecrets(secrets: readonly string[]): void {
 		this.#sealer = new Sealer(secrets, SEAL_PURPOSE, Number.POSITIVE_INFINITY);
 		this.#nameKeys = secrets.map(secret =>
@@ -68,7 +70,7 @@ export class SharedStore {
 		for (const subscriber of subscribers) this.#register(subscriber);
 	}
 
-	/** Goes to where a store is. All that is known by others at the place before has to be written anew. */
+	/** Changes to another store. Its data is not copied from the previous one. */
 	async open(url: URL): Promise<void> {
 		this.close();
 		this.#url = url;
@@ -90,13 +92,18 @@ export class SharedStore {
 		subscription.on('message', (_channel: string, message: string) => this.#dispatch(message));
 	}
 
-	/** The name for what belongs to these, which tells nobody what they are: one by each secret, the first to write under. */
+	/**
+	 * Returns names for this combination that do not reveal it: one for each secret, the first one for writing.
+	 */
 	blindedNames(...parts: readonly string[]): readonly string[] {
 		const text = JSON.stringify(parts);
 		return this.#nameKeys.map(key => shortDigest(createHmac('sha256', key).update(text)));
 	}
 
-	/** A name for what belongs to these, of which one is long and random. It does not depend on the secrets. */
+	/**
+	 * Returns a name for this combination, of which one part is long and random. It does not depend on the
+	 * secrets.
+	 */
 	hashedName(...parts: readonly string[]): string {
 		return shortDigest(createHash('sha256').update(JSON.stringify(parts)));
 	}
@@ -113,7 +120,7 @@ export class SharedStore {
 		return this.#sealer.unseal(value, key);
 	}
 
-	/** Asks something of the store. Resolves to undefined when it cannot be had. */
+	/** Runs a command. Resolves to undefined if the store is unreachable or rejects the command. */
 	async run<T>(command: (redis: RedisConnection) => Promise<T>): Promise<T | undefined> {
 		const commands = this.#commands;
 		if (!commands || !this.isUp) return;
@@ -121,7 +128,7 @@ export class SharedStore {
 			return await command(commands);
 		} catch (error) {
 			if (this.#commands !== commands) return;
-			// Who was busy itself may have looked at the clock too late. If it does not answer now, it is not asked until it does.
+			// The timeout may be due to a busy event loop here. The probe decides whether the store is reachable.
 			if (commands.status === 'ready')
 				void this.#probe().then(() => this.#warnForbidden(error as ReplyError));
 			else this.#setUp(false);
@@ -129,19 +136,22 @@ export class SharedStore {
 		}
 	}
 
-	/** Tells all who share the store. */
+	/** Publishes a message to all replicas. */
 	publish(name: string, message: string): void {
 		void this.run(redis => redis.publish(CHANNEL, `${name} ${message}`));
 	}
 
-	/** Hears what others tell under a name, and nothing when something may have been missed. What it returns ends that. */
-	subscribe(name: string, onMessage: StoreSubscriber['hear']): () => void {
+	/**
+	 * Calls back with each message under a name, and with an empty text when messages may have been missed.
+	 * Returns a function that ends the subscription.
+	 */
+	subscribe(name: string, onMessage: StoreSubscriber['onMessage']): () => void {
 		return this.subscribeAll(() => [name], onMessage);
 	}
 
-	/** The same, under names that are others when the secrets are. */
-	subscribeAll(names: StoreSubscriber['names'], onMessage: StoreSubscriber['hear']): () => void {
-		const subscriber = {names, hear: onMessage};
+	/** The same, for names that depend on the secrets. */
+	subscribeAll(names: StoreSubscriber['names'], onMessage: StoreSubscriber['onMessage']): () => void {
+		const subscriber = {names, onMessage};
 		this.#register(subscriber);
 		return () => {
 			for (const name of names())
@@ -153,13 +163,13 @@ export class SharedStore {
 		for (const name of subscriber.names()) this.#subscribers.set(name, subscriber);
 	}
 
-	/** Has this done whenever the store is there, the first time included. */
+	/** Calls back whenever the store becomes reachable, and immediately if it is reachable now. */
 	onUp(callback: () => void): void {
 		this.#onUp = callback;
 		if (this.isUp) callback();
 	}
 
-	/** There is no store any more. */
+	/** Disconnects from the store. */
 	close(): void {
 		clearTimeout(this.#retryTimer);
 		const [commands, subscription] = [this.#commands, this.#subscription];
@@ -175,33 +185,38 @@ export class SharedStore {
 
 	#dispatch(message: string): void {
 		const at = message.indexOf(' ');
-		this.#subscribers.get(message.slice(0, at))?.hear(message.slice(at + 1));
+		this.#subscribers.get(message.slice(0, at))?.onMessage(message.slice(at + 1));
 	}
 
-	/** It is there when it can be written to, and what others tell is heard. One that is full, or a copy, can only be read. */
+	/**
+	 * The store counts as reachable if it accepts writes and a subscription. A store that is full, or a
+	 * read-only copy, accepts reads only.
+	 */
 	async #probe(): Promise<void> {
 		clearTimeout(this.#retryTimer);
 		const [commands, subscription] = [this.#commands, this.#subscription];
 		if (commands?.status !== 'ready' || subscription?.status !== 'ready') return;
 		const written = commands.set(this.key('trial'), '', 'PX', RETRY_INTERVAL_MS);
-		const problem = await Promise.all([written, subscription.subscribe(CHANNEL)]).then(
+		const failure = await Promise.all([written, subscription.subscribe(CHANNEL)]).then(
 			() => undefined,
 			(error: Error) => error,
 		);
-		if (this.#commands === commands) this.#setUp(!problem, errorCodeOf(problem));
+		if (this.#commands === commands) this.#setUp(!failure, errorCodeOf(failure));
 	}
 
-	/** What its user may not do though it may write is refused each time, until somebody allows it. */
+	/**
+	 * Logs a command that the store's user may not use. The store rejects it each time, so it is logged once.
+	 */
 	#warnForbidden(error: ReplyError): void {
 		const {name = ''} = error.command ?? {};
 		if (errorCodeOf(error) !== FORBIDDEN_CODE || !this.isUp || this.#forbidden.has(name)) return;
 		this.#forbidden.add(name);
-		const sentence = `The store does not allow its user ${name}, so what needs that is not shared.`;
+		const sentence = `The store does not allow its user the command ${name}. State that needs this command is not shared between replicas.`;
 		this.#log.warn('store.forbidden', sentence, {command: name});
 	}
 
-	/** `refusal` is what one says that is there, but of no use. */
-	#setUp(isUp: boolean, refusal?: string): void {
+	/** `rejection` is the error code of a store that is reachable but rejects commands. */
+	#setUp(isUp: boolean, rejection?: string): void {
 		clearTimeout(this.#retryTimer);
 		if (!isUp) this.#retryTimer = setTimeout(() => void this.#probe(), RETRY_INTERVAL_MS).unref();
 		if (isUp === this.#isUp) return;
@@ -210,20 +225,21 @@ export class SharedStore {
 		this.upSince = isUp ? performance.now() : undefined;
 		if (isUp) {
 			this.#onUp();
-			for (const {hear} of new Set(this.#subscribers.values())) hear('');
+			for (const {onMessage} of new Set(this.#subscribers.values())) onMessage('');
 		}
-		const problem = refusal === undefined ? 'cannot be reached' : `refuses what is asked of it (${refusal})`;
+		const state = rejection === undefined ? 'cannot be reached' : `rejects commands (${rejection})`;
 		if (!isUp)
-			this.#log.warn('store.down', `The store ${problem}; this replica goes on with what it knows itself.`, {
-				reason: refusal,
+			this.#log.warn('store.down', `The store ${state}. This replica continues with its own state.`, {
+				reason: rejection,
 			});
-		else if (wasDown) this.#log.warn('store.up', 'The store is back; what is kept is looked at anew.');
+		else if (wasDown)
+			this.#log.warn('store.up', 'The store can be reached again. Cached state is read again.');
 	}
 }
 
 const shortDigest = (hash: Hash | Hmac): string => hash.digest('base64url').slice(0, 32);
 
-/** Why a store refuses something that it has understood, in the one word that it has for that. */
+/** Returns the error code of the store, such as `OOM` or `READONLY`. */
 function errorCodeOf(error: unknown): string | undefined {
 	return error instanceof Error ? /^[A-Z]{3,20}(?= )/.exec(error.message)?.[0] : undefined;
 }

@@ -6,34 +6,39 @@ import type {
 import type {Leases} from './leases.js';
 import type {SharedStore} from './shared-store.js';
 
-/** How long events are kept for a client to come back to, and how many of one stream. */
+/** How long events are kept, and how many of one stream. */
 const RETENTION_MS = 10 * 60_000;
 const MAX_SHARED_EVENTS = 1000;
-/** What is longer is not kept. */
+/** Longer events are not stored. */
 const MAX_SHARED_BYTES = 4 * 2 ** 20;
-/** How often a replica says that an answer is still to come, and how soon it is taken not to when it does not. */
+/**
+ * The interval at which a replica confirms that a response is pending, and how long it counts as pending
+ * without that.
+ */
 const PENDING_REFRESH_MS = 5000;
 const PENDING_STALE_MS = 3 * PENDING_REFRESH_MS;
 
 type SharedStreamOptions = StreamPurpose & {
 	readonly store: SharedStore;
 	readonly leases: Leases;
-	/** Which replica this is. */
+	/** Identifies this replica. */
 	readonly instance: string;
-	/** Of the stream, in the store. */
+	/** The name of the stream in the store. */
 	readonly name: string;
 };
 
-/** What is told of a stream that a client has come for elsewhere. Of all else, the place is told. */
+/**
+ * The message for a stream that its client has resumed at another replica. All other messages are event ids.
+ */
 const MOVED = 'moved';
 
-/** Tells the replica that a stream began at that its client is elsewhere now. */
+/** Notifies the replica where a stream began that its client has resumed it at another replica. */
 export const publishMoved = (store: SharedStore, name: string): void => store.publish(name, MOVED);
 
-/** Whether an answer is still to come, by how long what there is of it will be kept. */
+/** Whether a response is pending, by the remaining lifetime of its stream: it is reset at intervals. */
 export const isResponsePending = (ttlMs: number): boolean => ttlMs > RETENTION_MS - PENDING_STALE_MS;
 
-/** A stream of events that other replicas can go on with. */
+/** A stream of events that other replicas can resume. */
 export class SharedStream implements ReplicatedStream {
 	readonly #options: SharedStreamOptions;
 	readonly #store: SharedStore;
@@ -54,14 +59,16 @@ export class SharedStream implements ReplicatedStream {
 		if (data.length <= MAX_SHARED_BYTES) this.#append(`${sequence}-1`, 'data', data.toString());
 	}
 
-	/** Has this done when the client has come for the stream elsewhere, until what it returns is called. */
+	/**
+	 * Calls back when the client resumes the stream at another replica, until the returned function is called.
+	 */
 	onMoved(callback: () => void): () => void {
 		return this.#store.subscribe(this.#options.name, message => {
 			if (message === MOVED) callback();
 		});
 	}
 
-	/** Nothing comes behind this place. */
+	/** Marks the event with this sequence number as the last one. */
 	end(sequence: number): void {
 		clearInterval(this.#timer);
 		this.#append(`${sequence}-2`, 'end', '');
@@ -71,7 +78,9 @@ export class SharedStream implements ReplicatedStream {
 		this.#append('0-1', 'begin', '');
 	}
 
-	/** What is said of an answer is kept until it is there. A store that has lost it, as when it was restarted, is told anew. */
+	/**
+	 * Keeps the stream of a pending response from expiring. If a restarted store has lost it, it begins again.
+	 */
 	async #refreshExpiry(): Promise<void> {
 		const exists = await this.#store.run(redis => redis.pexpire(this.#key, RETENTION_MS));
 		if (exists === 0) this.#begin();

@@ -2,12 +2,12 @@ import type {ToolListStore} from '../../operators/cache-tools/tool-list-store.js
 import type {ToolList} from '../../protocol/tool-list.js';
 import type {SharedStore} from './shared-store.js';
 
-/** How long a list holds good that nobody has asked the server for: as long as all may have missed a change. */
+/** How long a shared list is valid, since all replicas may have missed a change. */
 const RETENTION_MS = 60_000;
 
 type StoredToolList = Omit<ToolList, 'hashes'> & {readonly hashes: ReadonlyArray<readonly [string, string]>};
 
-/** Where replicas keep lists of tools for each other, and tell each other when one is no longer what it was. */
+/** Returns the tool lists that replicas share. A replica that writes a list notifies the others. */
 export const toolListStoreFor =
 	(store: SharedStore) =>
 	(...scope: readonly string[]): ToolListStore => {

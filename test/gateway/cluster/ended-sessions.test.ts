@@ -7,7 +7,7 @@ import {startUpstream} from '../../helpers/upstream.js';
 const call = {id: 9, method: 'tools/call', params: {name: 'echo', arguments: {}}};
 
 for (const hasSessions of [true, false])
-	test(`a session that its client ended is not resumed, with an upstream ${hasSessions ? 'with' : 'without'} sessions [SEC-D22]`, async t => {
+	test(`does not resume a session that its client has ended, with an upstream ${hasSessions ? 'with' : 'without'} sessions [SEC-D22]`, async t => {
 		const upstream = await startUpstream(t);
 		upstream.hasSessions = hasSessions;
 		const gateway = await startReplica(t, {servers: {echo: {url: upstream.url}}});
@@ -23,10 +23,10 @@ for (const hasSessions of [true, false])
 		t.is((await other.post(gateway, call)).status, 200);
 	});
 
-/** A store in memory, that several replicas share. */
-function memory() {
+/** An in-memory store that several replicas share. */
+function memoryStore() {
 	const values = new Map<string, string>();
-	const hearers = new Map<string, Set<(what: string) => void>>();
+	const subscribers = new Map<string, Set<(message: string) => void>>();
 	const redis = {
 		get: async (key: string) => values.get(key) ?? null,
 		set: async (key: string, value: string) => void values.set(key, value),
@@ -35,20 +35,20 @@ function memory() {
 		isUp: true,
 		key: (kind: string, name: string) => `${kind}:${name}`,
 		hashedName: (...parts: string[]) => parts.join(' '),
-		run: (work: (given: typeof redis) => Promise<unknown>) => work(redis),
-		publish: (name: string, what: string) => {
-			for (const hear of hearers.get(name) ?? []) hear(what);
+		run: (command: (client: typeof redis) => Promise<unknown>) => command(redis),
+		publish: (name: string, message: string) => {
+			for (const notify of subscribers.get(name) ?? []) notify(message);
 		},
-		subscribe: (name: string, hear: (what: string) => void) => {
-			hearers.set(name, (hearers.get(name) ?? new Set()).add(hear));
-			return () => hearers.get(name)?.delete(hear);
+		subscribe: (name: string, notify: (message: string) => void) => {
+			subscribers.set(name, (subscribers.get(name) ?? new Set()).add(notify));
+			return () => subscribers.get(name)?.delete(notify);
 		},
 	});
-	return {store: () => store() as unknown as SharedStore, hearers};
+	return {store: () => store() as unknown as SharedStore, subscribers};
 }
 
-test('replicas get ended ids from their store, by notification or by lookup [SEC-D22]', async t => {
-	const {store, hearers} = memory();
+test('replicas receive ended ids from their store, by notification or by lookup [SEC-D22]', async t => {
+	const {store, subscribers} = memoryStore();
 	const [one, two, late] = [1, 2, 3].map(() => new RevokedIds(store(), 'ended', 1000));
 	if (!one || !two || !late) throw new Error('There are three.');
 	const ended: string[] = [];
@@ -64,14 +64,14 @@ test('replicas get ended ids from their store, by notification or by lookup [SEC
 	await late.confirm('b');
 	t.false(late.has('b'));
 	unwatch();
-	t.is(hearers.get('ended a')?.size, 0);
-	// After a notification that messages may have been missed, a replica looks it up.
-	for (const hear of hearers.get('ended b') ?? []) hear('');
+	t.is(subscribers.get('ended a')?.size, 0);
+	// An empty message means that notifications may have been missed, so the replica looks the id up.
+	for (const notify of subscribers.get('ended b') ?? []) notify('');
 	await new Promise(setImmediate);
 	t.deepEqual(ended, ['a']);
 });
 
-test('remembers 10,000 ended ids until they expire, also without a store [SEC-D22]', t => {
+test('keeps 10,000 ended ids until they expire, also without a store [SEC-D22]', t => {
 	let now = 0;
 	const down = {
 		isUp: false,

@@ -9,8 +9,8 @@ import {program, type RunningGateway} from '../../helpers/gateway.js';
 const servers = {puppet: program('puppet')};
 const pid = {id: 1, method: 'pid'};
 
-/** Two replicas, with somebody on the way to the first. */
-async function overhearing(t: ExecutionContext, change?: (body: Buffer) => Buffer) {
+/** Two replicas, with an eavesdropper on the path to the first. */
+async function startWithEavesdropper(t: ExecutionContext, change?: (body: Buffer) => Buffer) {
 	const owner: {gateway?: RunningGateway} = {};
 	const {address, overheard} = await standBetween(t, () => owner.gateway as RunningGateway, change);
 	const one = await startReplica(t, {servers, advertise: address});
@@ -18,37 +18,37 @@ async function overhearing(t: ExecutionContext, change?: (body: Buffer) => Buffe
 	return {one, two: await startReplica(t, {servers}), overheard};
 }
 
-test('what was handed on is good once, for one replica, and with the body that it had [M3]', async t => {
-	const {one, two, overheard} = await overhearing(t);
+test('accepts a forwarded request once, at one replica, and only with its original body [M3]', async t => {
+	const {one, two, overheard} = await startWithEavesdropper(t);
 	const client = await roam(one, 'puppet', {authorization: 'Bearer planted'});
 	const {result} = await client.ask(one, 'pid');
 	t.deepEqual((await client.ask(two, 'pid')).result, result);
-	const [heard] = overheard;
-	if (!heard) throw new Error('It was handed on.');
-	t.is((await say(one, heard)).status, 403);
+	const [request] = overheard;
+	if (!request) throw new Error('No request was forwarded.');
+	t.is((await say(one, request)).status, 403);
 	t.is(
-		(await say(one, {...heard, body: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"exit"}')})).status,
+		(await say(one, {...request, body: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"exit"}')})).status,
 		403,
 	);
-	// Another replica is not the one that it is for.
-	const begin = JSON.stringify({jsonrpc: '2.0', id: 1, method: 'initialize', params: opening});
-	t.is((await say(two, {...heard, body: Buffer.from(begin)})).status, 404);
+	// The request is sealed for the first replica, not for this one.
+	const initialize = JSON.stringify({jsonrpc: '2.0', id: 1, method: 'initialize', params: opening});
+	t.is((await say(two, {...request, body: Buffer.from(initialize)})).status, 404);
 	t.deepEqual((await client.ask(two, 'pid')).result, result);
 });
 
-test('what was changed between two replicas is refused [M3]', async t => {
+test('rejects a request that was changed between two replicas [M3]', async t => {
 	let isChanged = false;
 	const change = (body: Buffer): Buffer =>
 		isChanged ? Buffer.from(body.toString().replace('echo', 'exit')) : body;
-	const {one, two} = await overhearing(t, change);
+	const {one, two} = await startWithEavesdropper(t, change);
 	const client = await roam(one, 'puppet');
 	isChanged = true;
 	t.is((await client.post(two, {id: 1, method: 'echo'})).status, 403);
 	t.truthy((await client.ask(two, 'pid')).result);
 });
 
-test('the session of a client of 2024-11-05 is not named where a request goes by [M3]', async t => {
-	const {one, two, overheard} = await overhearing(t);
+test('a forwarded request does not reveal the session id of a client of 2024-11-05 [M3]', async t => {
+	const {one, two, overheard} = await startWithEavesdropper(t);
 	const stream = await fetch(new URL('/mcp/puppet/sse', one.base), {headers: {accept: 'text/event-stream'}});
 	const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
 	t.teardown(() => reader?.cancel());
@@ -67,7 +67,7 @@ test('the session of a client of 2024-11-05 is not named where a request goes by
 	t.false(JSON.stringify(overheard).includes(String(id)));
 });
 
-test('an answer that had begun as a stream ends with an error when its replica is gone [M3]', async t => {
+test('a response that began as a stream ends with an error when its replica is killed [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers});
 	if (!one || !two) throw new Error('There are two.');
 	const client = await roam(one, 'puppet');
@@ -82,7 +82,7 @@ test('an answer that had begun as a stream ends with an error when its replica i
 		'content-type': 'application/json',
 		accept: 'application/json, text/event-stream',
 	};
-	const asked = fetch(new URL('/mcp/puppet', two.base), {method: 'POST', headers, body});
+	const pending = fetch(new URL('/mcp/puppet', two.base), {method: 'POST', headers, body});
 	while (((await client.ask(one, 'held')).result as {count: number}).count === 0);
 	const params = {progressToken: 'p', progress: 1};
 	const progress = `${JSON.stringify({jsonrpc: '2.0', method: 'notifications/progress', params})}\n`;
@@ -90,7 +90,7 @@ test('an answer that had begun as a stream ends with an error when its replica i
 		method: 'raw',
 		params: {base64: Buffer.from(progress).toString('base64')},
 	});
-	const reader = (await asked).body?.pipeThrough(new TextDecoderStream()).getReader();
+	const reader = (await pending).body?.pipeThrough(new TextDecoderStream()).getReader();
 	let text = '';
 	while (!text.includes('notifications/progress')) text += (await reader?.read())?.value ?? '';
 	one.running.child.kill('SIGKILL');
@@ -99,38 +99,38 @@ test('an answer that had begun as a stream ends with an error when its replica i
 	t.like(JSON.parse(last), {id: 'held', error: {code: -31001, data: {source: 'bridge'}}});
 });
 
-test('who begins anew may still name the session that it had, also when its replica is gone [M3]', async t => {
+test('accepts initialize with an old session id, also when the replica of that session was killed [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers});
 	if (!one || !two) throw new Error('There are two.');
 	const client = await roam(one, 'puppet');
-	const before = client.id;
+	const oldId = client.id;
 	await client.begin(two);
-	t.not(client.id, before);
+	t.not(client.id, oldId);
 	await client.complete(two);
 	one.running.child.kill('SIGKILL');
 	await one.running.exited;
 	t.truthy((await client.ask(two, 'pid')).result);
-	client.headers['mcp-session-id'] = before;
+	client.headers['mcp-session-id'] = oldId;
 	t.is((await client.post(two, pid)).status, 404);
 	await client.begin(two);
 	await client.complete(two);
 	t.truthy((await client.ask(two, 'pid')).result);
 });
 
-test('a number is taken once, however mixed up numbers come', t => {
+test('the anti-replay window accepts each number once, in any order', t => {
 	fc.assert(
 		fc.property(
 			fc.array(fc.integer({min: 1, max: 30_000}), {maxLength: 300}),
 			fc.integer({min: 0, max: 2 ** 40}),
-			(given, offset) => {
-				const numbered = new AntiReplayWindow();
-				const taken = new Set<number>();
+			(numbers, offset) => {
+				const window = new AntiReplayWindow();
+				const accepted = new Set<number>();
 				let latest = 0;
-				for (const number of given.map(one => one + offset)) {
-					const isNew = !taken.has(number);
+				for (const number of numbers.map(one => one + offset)) {
+					const isNew = !accepted.has(number);
 					const isNear = number > latest - 8192;
-					t.is(numbered.accept(number), isNew && isNear);
-					if (isNear) taken.add(number);
+					t.is(window.accept(number), isNew && isNear);
+					if (isNear) accepted.add(number);
 					latest = Math.max(latest, number);
 				}
 			},

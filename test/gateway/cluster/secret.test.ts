@@ -6,7 +6,7 @@ import {tempFolder} from '../../helpers/temp-folder.js';
 
 const [OLD, NEW] = ['an old secret of some length', 'a new secret of some length'];
 
-test('a secret is a text, or a file; of several lines, the first seals [M2]', async t => {
+test('reads secrets from a text or a file, one per line [M2]', async t => {
 	t.deepEqual(await readReplicaSecrets('a secret of some length'), ['a secret of some length']);
 	t.deepEqual(await readReplicaSecrets(`${NEW}\n${OLD}\n`), [NEW, OLD]);
 	const file = join(tempFolder(t), 'secret');
@@ -14,7 +14,7 @@ test('a secret is a text, or a file; of several lines, the first seals [M2]', as
 	t.deepEqual(await readReplicaSecrets(`file:${file}`), [NEW, OLD]);
 });
 
-test('a secret that is none is told of, and never shown [K2]', async t => {
+test('rejects an empty secret, too many secrets and a missing file, without showing a secret [K2]', async t => {
 	await t.throwsAsync(readReplicaSecrets('\n'), {message: /secret has 0 lines/});
 	const error = await t.throwsAsync(
 		readReplicaSecrets(['one', 'two', 'three', 'four', 'five'].map(word => `${word} ${OLD}`).join('\n')),
@@ -26,7 +26,7 @@ test('a secret that is none is told of, and never shown [K2]', async t => {
 	await t.throwsAsync(readReplicaSecrets('file:/nowhere/at-all'), {message: /cannot be read/});
 });
 
-test('rejects a file with a secret of fewer than 16 characters, and does not show it [SEC-D21]', async t => {
+test('rejects a file with a secret of fewer than 16 characters, without showing it [SEC-D21]', async t => {
 	const file = join(tempFolder(t), 'secret');
 	writeFileSync(file, `${NEW}\nfifteen letters\n`);
 	const error = await t.throwsAsync(readReplicaSecrets(`file:${file}`), {
