@@ -1,4 +1,3 @@
-/** Collects a body up to a limit. */
 export class BodyBuffer {
 	readonly #maxBytes: number;
 	#chunks: Buffer[] = [];
@@ -8,7 +7,7 @@ export class BodyBuffer {
 		this.#maxBytes = maxBytes;
 	}
 
-	/** Returns whether it is still within the limit; over it, nothing is kept. */
+	/** Returns false if the body is over the limit. Its chunks are then dropped. */
 	add(chunk: Buffer): boolean {
 		this.#length += chunk.length;
 		if (this.#length > this.#maxBytes) this.#chunks = [];
@@ -16,7 +15,6 @@ export class BodyBuffer {
 		return !this.isTooLarge;
 	}
 
-	/** Lets go of what there is of it. */
 	clear(): void {
 		this.#chunks = [];
 	}
@@ -29,7 +27,7 @@ export class BodyBuffer {
 		return this.#length;
 	}
 
-	/** All of it in the parts that it came in, and a line feed, which makes a message of it. */
+	/** The chunks as they arrived, followed by a line feed, which completes a message. */
 	lineChunks(): Buffer[] {
 		return [...this.#chunks, LF];
 	}

@@ -2,52 +2,55 @@ import type {ServerResponse} from 'node:http';
 import {SlotMap} from '../core/fast/slot-map.js';
 import type {BodyMemory} from './read-body.js';
 
-/** How much of the bodies of all requests may be kept at a time; more where one message may be longer than a part of it. */
+/**
+ * The memory for all request bodies: this many bytes, or this many messages of maximum length if that is
+ * more.
+ */
 const MIN_BYTES = 256 * 2 ** 20;
 const MIN_MESSAGES = 4;
 
-/** What is kept of the body of a request. */
 type BufferedBody = {readonly number: number; bytes: number; evict: (() => void) | undefined};
 
 /**
- * The room that there is for the bodies of requests which come in several pieces, of all clients together. A body is kept
- * until its request is answered. Those that come in one piece are short, and there are no more of them than connections.
+ * Limits the memory of request bodies that arrive in several chunks, of all clients together. The memory of a
+ * body is released when its response closes. Bodies of one chunk are not counted: they are short, and there
+ * is at most one per connection.
  *
- * Where there is no more room, who began last gives way, so that those who began earlier come to their end.
+ * Over the limit, the most recent body is evicted, so that earlier ones can complete.
  */
 export class BodyMemoryLimit {
 	readonly #maxBytes: () => number;
-	/** Who began last is the last. */
+	/** In the order in which the bodies started. */
 	readonly #bodies = new SlotMap<number, BufferedBody>();
 	#count = 0;
 	#totalBytes = 0;
 
-	/** `messageBytes` tells how long one message may be, which may change. */
+	/** `messageBytes` returns the maximum length of one message, which may change. */
 	constructor(messageBytes: () => number) {
 		this.#maxBytes = () => Math.max(MIN_BYTES, MIN_MESSAGES * messageBytes());
 	}
 
-	/** The room of the request that is answered so. */
+	/** Returns the memory for the body of the request with this response. */
 	forResponse(response: ServerResponse): BodyMemory {
 		return new RequestBodyMemory(this, response);
 	}
 
 	add(response: ServerResponse, evict: () => void): BufferedBody {
-		const part: BufferedBody = {number: ++this.#count, bytes: 0, evict};
-		this.#bodies.set(part.number, part);
-		response.once('close', () => this.#release(part));
-		return part;
+		const body: BufferedBody = {number: ++this.#count, bytes: 0, evict};
+		this.#bodies.set(body.number, body);
+		response.once('close', () => this.#release(body));
+		return body;
 	}
 
-	/** Takes room for one more piece. Returns whether there was any. */
-	reserve(part: BufferedBody, bytes: number): boolean {
+	/** Reserves memory for one more chunk. Returns false if this body was evicted. */
+	reserve(body: BufferedBody, bytes: number): boolean {
 		while (this.#totalBytes + bytes > this.#maxBytes()) {
-			const latest = [...this.#bodies.values()].findLast(({evict: refuse}) => refuse);
-			this.#release(latest ?? part);
-			if (latest === undefined || latest === part) return false;
+			const latest = [...this.#bodies.values()].findLast(({evict}) => evict);
+			this.#release(latest ?? body);
+			if (latest === undefined || latest === body) return false;
 			latest.evict?.();
 		}
-		part.bytes += bytes;
+		body.bytes += bytes;
 		this.#totalBytes += bytes;
 		return true;
 	}
@@ -57,14 +60,14 @@ export class BodyMemoryLimit {
 	}
 }
 
-/** What one request takes of it, from its second piece on. */
+/** The memory of one body, from its second chunk on. */
 class RequestBodyMemory implements BodyMemory {
 	readonly #limit: BodyMemoryLimit;
 	readonly #response: ServerResponse;
 	#body: BufferedBody | undefined;
 
-	constructor(all: BodyMemoryLimit, response: ServerResponse) {
-		this.#limit = all;
+	constructor(limit: BodyMemoryLimit, response: ServerResponse) {
+		this.#limit = limit;
 		this.#response = response;
 	}
 
@@ -73,7 +76,7 @@ class RequestBodyMemory implements BodyMemory {
 		return this.#limit.reserve(this.#body, bytes);
 	}
 
-	/** All of it has come, so it gives way to nobody. */
+	/** A complete body is not evicted any more. */
 	complete(): void {
 		if (this.#body) this.#body.evict = undefined;
 	}

@@ -4,8 +4,8 @@ import type {Socket} from 'node:net';
 const closeCallbacks = new WeakMap<Socket, Set<() => void>>();
 
 /**
- * Calls back when a connection closes, until the returned function is called. One listener does for all requests of a
- * connection that stays open.
+ * Calls back when a connection closes, until the returned function is called. One listener serves all
+ * requests of a persistent connection.
  */
 function onSocketClose(socket: Socket, callback: () => void): () => void {
 	const existing = closeCallbacks.get(socket);
@@ -21,8 +21,8 @@ function onSocketClose(socket: Socket, callback: () => void): () => void {
 }
 
 /**
- * Has a response close with its connection. Node does not do that for one that waits behind another response of a client
- * that sends its requests without waiting: until its turn, it has no connection.
+ * Closes a response together with its connection. Node does not do that for a pipelined response that waits
+ * for its turn, since it has no socket yet.
  */
 export function closeWithConnection({socket}: IncomingMessage, res: ServerResponse): void {
 	if (res.socket) return;

@@ -4,12 +4,12 @@ import type {Socket} from 'node:net';
 /** The principal of each connection that has proved one. */
 const principals = new WeakMap<object, string>();
 
-/** To be called when a request has proved its principal. */
+/** Attributes a connection to the principal that one of its requests has proved. */
 export function setConnectionPrincipal(socket: object, principal: string): void {
 	principals.set(socket, principal);
 }
 
-/** Tells that a server has as many connections as it may have. */
+/** The message for a server that has reached its limit of connections. */
 export const connectionLimitMessage = (limit: number): string =>
 	`There are ${limit} connections. Each new one replaces an idle one, or is closed if none is idle.`;
 
@@ -22,20 +22,20 @@ type ConnectionLimiterOptions = {
 };
 
 /**
- * The connections of an HTTP server. At the limit, a new one replaces an idle one: of the principal with the most idle
- * connections, the one that has been idle for the longest time. All connections without a principal count as those of one
- * principal, so that clients which only connect evict each other.
+ * The connections of an HTTP server. At the limit, a new one replaces an idle one: of the principal with the
+ * most idle connections, the one that has been idle for the longest time. All connections without a principal
+ * count as those of one principal, so that clients which only connect evict each other.
  */
 export class ConnectionLimiter {
 	readonly #options: ConnectionLimiterOptions;
-	/** The number of open requests of each, in the order in which they became idle. */
+	/** The number of open requests of each connection, in the order in which the connections became idle. */
 	readonly #openRequests = new Map<Socket, number>();
 
 	constructor(options: ConnectionLimiterOptions) {
 		this.#options = options;
 	}
 
-	/** Counts a new connection. Returns false if there is no room for it. */
+	/** Counts a new connection. Returns false at the limit, if no connection is idle. */
 	add(socket: Socket): boolean {
 		if (this.#openRequests.size >= this.#options.max && !this.#evict()) return false;
 		this.#openRequests.set(socket, 0);
@@ -43,13 +43,13 @@ export class ConnectionLimiter {
 		return true;
 	}
 
-	/** Counts a request as open until its response has ended. */
+	/** Counts a request as open until its response has closed. */
 	beginRequest(socket: Socket, response: ServerResponse): void {
 		if (!this.#addOpen(socket, 1)) return;
 		response.once('close', () => this.#addOpen(socket, -1));
 	}
 
-	/** The connection has changed to another protocol, so it has an open request until it closes. */
+	/** Counts an upgraded connection as an open request until it closes. */
 	beginUpgrade(socket: Socket): void {
 		this.#addOpen(socket, 1);
 	}

@@ -3,11 +3,11 @@ import type {HttpError} from './http-error.js';
 
 export const tokenRequired: HttpError = {
 	status: 401,
-	message: 'Unauthorized: a token of this bridge is needed, in X-Bridge-Token',
+	message: 'Unauthorized: send a token of this bridge in X-Bridge-Token',
 	headers: {'www-authenticate': 'Bearer realm="bridge"'},
 };
 
-/** Names of services in one sentence. */
+/** The maximum number of names in one message. */
 const MAX_NAMES = 20;
 
 export function unknownService(services: ReadonlyMap<string, unknown>): HttpError {
@@ -19,12 +19,12 @@ export function unknownService(services: ReadonlyMap<string, unknown>): HttpErro
 
 export const notAcceptableStream: HttpError = {
 	status: 406,
-	message: 'Not Acceptable: this is a stream of events. Send Accept: text/event-stream',
+	message: 'Not Acceptable: the response is an event stream. Send Accept: text/event-stream',
 };
 
 export const notAcceptableResponse: HttpError = {
 	status: 406,
-	message: 'Not Acceptable: an answer is application/json or text/event-stream',
+	message: 'Not Acceptable: responses are application/json or text/event-stream',
 };
 
 export const serviceDisabled = (name: string): HttpError => ({
@@ -32,42 +32,42 @@ export const serviceDisabled = (name: string): HttpError => ({
 	message: `${name} is disabled (enabled: false).`,
 });
 
-/** A client that asks what there is must not give up on bridge because of one service. */
+/** After a 5xx response to server/discover, clients give up on all of bridge for good, so it gets 400. */
 export const serviceDisabledFor = (name: string, body: Buffer): HttpError => ({
 	...serviceDisabled(name),
 	status: body.includes('"server/discover"') ? 400 : 503,
 });
 
-/** The service is not what it was when the head of the request came. */
+/** The service was replaced after the head of the request had arrived. */
 export const serviceChanged = (name: string): HttpError => ({
 	status: 503,
 	message: `The configuration of ${name} has just changed. Try again.`,
 	headers: {'retry-after': '1'},
 });
 
-/** What is too much now may be taken soon. */
+/** A temporary error: the client may retry soon. */
 export const overloadedError = (error: BridgeError): HttpError => {
 	const {code, message, data} = error.toRpc();
-	return {status: 503, code, message, data: data, headers: {'retry-after': '1'}};
+	return {status: 503, code, message, data, headers: {'retry-after': '1'}};
 };
 
-/** A request of which too much would be kept. */
+/** A message that would take too much memory while it is pending. */
 export const messageTooLarge = (error: BridgeError, id: string | undefined): HttpError => {
 	const {code, message, data} = error.toRpc();
-	return {status: 413, id, code, message, data: data};
+	return {status: 413, id, code, message, data};
 };
 
-/** A request that says it was handed on, and was not by who shares the secret. */
+/** A request with a forwarding header that was not sealed with a shared secret. */
 export const invalidForwarding: HttpError = {
 	status: 403,
-	message: 'Forbidden: that is no replica of this bridge',
+	message: 'Forbidden: the sender is not a replica of this bridge',
 };
 
-/** What a client hears that wants to begin something when all is about to end. */
+/** The reply to requests that start something new while bridge shuts down. */
 export const drainingError: HttpError = {
 	status: 503,
 	code: -31005,
-	message: 'bridge is about to end. Try again in a moment.',
+	message: 'bridge is shutting down. Try again in a moment.',
 	data: {source: 'bridge', kind: 'closed'},
 	headers: {'retry-after': '1'},
 	closesConnection: true,

@@ -7,18 +7,18 @@ import {originMatcher} from './origin-matcher.js';
 import {isMcpTarget} from './target.js';
 
 type GuardOptions = {
-	/** Names by which this server may be called, beyond those of this machine. `*` for any. */
+	/** The accepted values of Host, besides those of this machine; `*` for any. */
 	readonly hosts: readonly string[];
-	/** Origins of browsers that may call it, beyond those of this machine; a port or a subdomain may be `*`. */
+	/** The accepted origins of browsers, besides those of this machine. A port or a subdomain may be `*`. */
 	readonly origins: readonly string[];
-	/** What a caller has to know, if anything. */
+	/** The accepted tokens. Without any, no token is required. */
 	readonly tokens: readonly string[];
 };
 
-/** Headers of one request. More of them are no client's, and each costs something. */
+/** The maximum number of headers. Clients send fewer, and each one takes time. */
 const MAX_HEADERS = 100;
 
-/** Looks at the head of a request before anything of it is used. */
+/** Validates the head of a request before anything else uses it. */
 export class Guard {
 	readonly #hosts: ReadonlySet<string>;
 	readonly #origins: ReadonlyArray<(origin: string) => boolean>;
@@ -35,7 +35,7 @@ export class Guard {
 		return this.#tokens.length > 0;
 	}
 
-	/** Why a request goes no further, whatever it asks for. */
+	/** Returns the error for a request that is rejected regardless of its target. */
 	validate(req: IncomingMessage): HttpError | undefined {
 		if (req.rawHeaders.length > 2 * MAX_HEADERS)
 			return {status: 431, message: `There are more than ${MAX_HEADERS} headers`, closesConnection: true};
@@ -44,11 +44,12 @@ export class Guard {
 		// URL parsers read a backslash as a slash, so the target could mean two things.
 		if (req.url.includes('\\'))
 			return {status: 400, message: 'Bad Request: the target must not contain a backslash'};
-		if (countHeader(req, 'host') !== 1) return {status: 400, message: 'Bad Request: one Host is needed'};
+		if (countHeader(req, 'host') !== 1)
+			return {status: 400, message: 'Bad Request: exactly one Host header is required'};
 		if (!this.#isAllowedHost(req.headers.host ?? ''))
 			return {status: 403, message: 'Forbidden: unknown Host'};
 		if (countHeader(req, 'origin') > 1 || !this.#isAllowedOrigin(req.headers.origin))
-			return {status: 403, message: 'Forbidden: this Origin may not call'};
+			return {status: 403, message: 'Forbidden: this Origin is not allowed'};
 		if (isPageLoad(req))
 			return {
 				status: 403,
@@ -58,12 +59,14 @@ export class Guard {
 		return;
 	}
 
-	/** Whether a request brings what a caller has to know. `isAuthorizationOurs` tells that it may be in Authorization. */
+	/**
+	 * Whether a request has a valid token, or needs none. `allowsBearer`: the token may be in Authorization.
+	 */
 	isAuthorized(req: IncomingMessage, allowsBearer: boolean): boolean {
 		return !this.needsToken || this.tokenOf(req, allowsBearer) !== undefined;
 	}
 
-	/** The token in the headers of a request, if it is one of the configured ones. */
+	/** Returns the valid token in the headers of a request, if there is one. */
 	tokenOf({headers}: IncomingMessage, allowsBearer: boolean): string | undefined {
 		if (!this.needsToken) return;
 		const {authorization = '', 'x-bridge-token': bridgeToken} = headers;
@@ -73,15 +76,14 @@ export class Guard {
 		);
 	}
 
-	/** Whether a text is one of the tokens. */
 	isToken(token: string): boolean {
 		const candidate = digest(token);
-		// All are looked at, and each for as long as the others.
+		// Compares all tokens, each in constant time.
 		return this.#tokens.reduce((found, known) => timingSafeEqual(known, candidate) || found, false);
 	}
 
 	#isAllowedHost(host: string): boolean {
-		// All requests name the same one, as a rule.
+		// Nearly all requests have the same Host.
 		if (host === this.#lastHost) return true;
 		const isKnown = this.#matchesHost(host);
 		if (isKnown) this.#lastHost = host;
@@ -102,8 +104,9 @@ export class Guard {
 }
 
 /**
- * Whether a browser loads an MCP endpoint as an image, a script, a frame or similar, without an Origin. A browser sends
- * the site and the mode of each such request, and a page cannot change them; other programs send neither.
+ * Whether a browser loads an MCP endpoint as an image, a script, a frame or similar, without an Origin. A
+ * browser sends the site and the mode of each such request, and a page cannot change them; other programs
+ * send neither.
  */
 function isPageLoad({url = '', headers}: IncomingMessage): boolean {
 	if (headers.origin !== undefined || !isMcpTarget(url)) return false;
@@ -116,7 +119,9 @@ const allowedFetchSites: readonly unknown[] = ['none', 'same-origin'];
 /** Values of Sec-Fetch-Mode of requests whose page cannot read the response, and of navigation. */
 const pageFetchModes: readonly unknown[] = ['no-cors', 'navigate'];
 
-/** A name as it is compared: an address of IPv6 has brackets in a URL, and none where it is listened on. */
+/**
+ * Normalizes a host name for comparison. An IPv6 address has brackets in a URL, but not as a listen address.
+ */
 const normalizeHost = (host: string): string => host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
 
 const digest = (token: string): Buffer => createHash('sha256').update(token).digest();

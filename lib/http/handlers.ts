@@ -5,18 +5,20 @@ import {closeWithConnection} from './close-with-connection.js';
 import {internalError, rejectUpgrade, sendHttpError} from './http-error.js';
 import type {AdmitRequest} from './same-user.js';
 
-/** Handles a request to change the protocol of a connection. */
 export type UpgradeListener = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 type HandlerOptions = {
 	readonly admit?: AdmitRequest | undefined;
-	/** Receives what a handler threw, also later. */
+	/** Receives errors that a handler throws, synchronously or later. */
 	readonly onBug: (error: unknown) => void;
 };
 
 const admitAll: AdmitRequest = () => undefined;
 
-/** A handler of requests that are admitted. Its errors end the request with 500 and not the program. */
+/**
+ * Wraps a handler so that it gets admitted requests only. Its errors end the request with 500, and not the
+ * process.
+ */
 export function catchHandlerErrors(
 	handle: RequestListener,
 	{admit = admitAll, onBug}: HandlerOptions,
@@ -34,23 +36,24 @@ export function catchHandlerErrors(
 	};
 	return (req, res) => {
 		closeWithConnection(req, res);
-		const failed = (error: unknown): void => {
+		const fail = (error: unknown): void => {
 			onBug(error);
 			sendHttpError(res, internalError);
 		};
 		try {
 			const done: unknown = admitted(req, res);
-			if (done instanceof Promise) done.catch(failed);
+			if (done instanceof Promise) done.catch(fail);
 		} catch (error) {
-			failed(error);
+			fail(error);
 		}
 	};
 }
 
 /**
- * Reads nothing more from a connection until this is released. Node would close it as soon as it has read that the client
- * sends no more, and the response would be lost. It resumes reading when a request is complete, so this waits for that;
- * the end of a client's data is read in a later turn of the event loop.
+ * Stops reading from a connection until the returned function is called. When the client has ended its side,
+ * Node would close the connection, and the response would be lost. Node resumes reading when a request is
+ * complete, so the pause begins after that. The end of a client's data is read in a later turn of the event
+ * loop.
  */
 function pauseReading(socket: Socket): () => void {
 	const pausing = setImmediate(() => socket.pause());
@@ -60,7 +63,7 @@ function pauseReading(socket: Socket): () => void {
 	};
 }
 
-/** The same for requests to change the protocol. */
+/** The same for upgrade requests. */
 export function catchUpgradeErrors(
 	upgrade: UpgradeListener,
 	{admit = admitAll, onBug}: HandlerOptions,
@@ -71,7 +74,7 @@ export function catchUpgradeErrors(
 		else if (!socket.destroyed) upgrade(req, socket, head);
 	};
 	return (req, socket, head) => {
-		// Node has removed its own listener by now.
+		// Node has removed its own listener before this.
 		socket.on('error', () => {});
 		admitted(req, socket, head).catch(error => {
 			onBug(error);

@@ -1,22 +1,22 @@
 import {type IncomingMessage, type ServerResponse, STATUS_CODES} from 'node:http';
 import type {Duplex} from 'node:stream';
 
-/** An answer that says no: what a person or a program can do about it, and nothing of what is behind bridge. */
+/** An HTTP error response. Never reveals anything about the upstream. */
 export type HttpError = {
 	readonly status: number;
 	readonly message: string;
-	/** The code of JSON-RPC; without it, a plain error. */
+	/** The JSON-RPC error code. The default is -32000. */
 	readonly code?: number;
 	readonly headers?: {readonly [name: string]: string};
-	/** Facts beside the sentence. */
+	/** Details for programs. */
 	readonly data?: {readonly [name: string]: unknown};
 	/** The id of the request, as text. */
 	readonly id?: string | undefined;
-	/** Whether the connection is of no more use, for instance because the rest of a body was not read. */
+	/** Whether the connection is closed, for instance because the rest of a body was not read. */
 	readonly closesConnection?: boolean;
 };
 
-/** The response to a request on which a handler threw. The log has the error. */
+/** The response if a handler throws. The error itself is logged. */
 export const internalError: HttpError = {
 	status: 500,
 	code: -32603,
@@ -24,15 +24,14 @@ export const internalError: HttpError = {
 	data: {source: 'bridge', kind: 'bug'},
 };
 
-/** Answers an HTTP request that goes no further. */
 export function sendHttpError(res: ServerResponse, httpError: HttpError): void {
 	const {status, message, code = -32000, headers, data, id, closesConnection} = httpError;
 	if (res.headersSent || res.destroyed) {
 		res.destroy();
 		return;
 	}
-	const error = JSON.stringify({code, message, ...(data ? {data: data} : {})});
-	// Without an id it answers nobody's message, and the SDK's client takes null for a malformed one.
+	const error = JSON.stringify({code, message, ...(data ? {data} : {})});
+	// Without a known id, the member is omitted: the client of the MCP SDK rejects null as malformed.
 	const body = Buffer.from(`{"jsonrpc":"2.0",${id === undefined ? '' : `"id":${id},`}"error":${error}}`);
 	res.writeHead(status, {
 		'content-type': 'application/json',
@@ -44,15 +43,15 @@ export function sendHttpError(res: ServerResponse, httpError: HttpError): void {
 	else res.end(body);
 }
 
-/** How long a client that is still sending has to read why it need not. */
+/** How long a client that is still sending gets to read the response. */
 const LINGER_MS = 500;
 
 const hasUnreadBody = ({headers, complete}: IncomingMessage): boolean =>
 	!complete && ('transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 0);
 
 /**
- * Says it all, and closes the connection a little later. A client whose connection is closed while it sends hears of that
- * first, and of the answer perhaps never. Nothing more of what it sends is read.
+ * Sends a response, and closes the connection after a delay. Otherwise a client that is still sending might
+ * get a connection reset before it reads the response. The rest of its data is not read.
  */
 function endAfterLinger(res: ServerResponse, body: Buffer): void {
 	res.req.pause();
@@ -61,7 +60,7 @@ function endAfterLinger(res: ServerResponse, body: Buffer): void {
 	res.once('close', () => clearTimeout(timer));
 }
 
-/** Ends a connection that no parser reads any more. A client that does not close its side does not keep it. */
+/** Ends a connection without an HTTP parser. It is destroyed if the client does not close its side. */
 export function endConnection(socket: Duplex, text: string): void {
 	socket.on('error', () => {});
 	socket.end(text);
@@ -69,7 +68,6 @@ export function endConnection(socket: Duplex, text: string): void {
 	socket.once('close', () => clearTimeout(timer));
 }
 
-/** Rejects a request to change the protocol of a connection. */
 export function rejectUpgrade(socket: Duplex, {status, message}: HttpError): void {
 	const head = [
 		`HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

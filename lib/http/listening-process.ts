@@ -1,12 +1,12 @@
 import {readdir, readFile, readlink} from 'node:fs/promises';
 import {BridgeError} from '../core/errors.js';
 
-/** Processes whose open files are searched, and open files of one process. */
+/** The maximum number of processes to search, and of open files per process. */
 const MAX_PROCESSES = 20_000;
 const MAX_FILES = 4096;
 const LISTENING = '0A';
 
-/** Finds the process that listens on a port, where the system reveals it: on Linux, among the processes of this user. */
+/** Finds the process that listens on a port. Works on Linux, for processes of this user. */
 export async function findListeningProcess(port: number): Promise<string | undefined> {
 	try {
 		const inodes = await listeningSockets(port);
@@ -15,12 +15,14 @@ export async function findListeningProcess(port: number): Promise<string | undef
 		for (const pid of pids)
 			if (await hasOpenFile(pid, inodes)) return `${await processTitle(pid)} (process ${pid})`;
 	} catch {
-		// Another system, or one that hides its processes.
+		// Another system, or processes are hidden.
 	}
 	return;
 }
 
-/** An error of a taken port, with that process in its remedy. The details of the error contain the port and the code. */
+/**
+ * Adds the listening process to the remedy of an EADDRINUSE error. The details of the error contain the port.
+ */
 export async function withListeningProcess(error: unknown): Promise<unknown> {
 	if (!(error instanceof BridgeError) || error.details.code !== 'EADDRINUSE') return error;
 	const listener = await findListeningProcess(Number(error.details.port));
@@ -33,7 +35,7 @@ export async function withListeningProcess(error: unknown): Promise<unknown> {
 	);
 }
 
-/** The sockets that listen on a port, as links to open files name them. */
+/** Returns the sockets that listen on a port, in the format of links to open files. */
 async function listeningSockets(port: number): Promise<ReadonlySet<string>> {
 	const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
 	const tables = ['/proc/net/tcp', '/proc/net/tcp6'].map(file => readFile(file, 'latin1').catch(() => ''));
@@ -57,7 +59,9 @@ async function hasOpenFile(pid: string, inodes: ReadonlySet<string>): Promise<bo
 	return false;
 }
 
-/** The title of a process without its arguments, which may contain secrets. bridge names itself in it. */
+/**
+ * Returns the title of a process without its arguments, which may contain secrets. bridge sets its own title.
+ */
 async function processTitle(pid: string): Promise<string> {
 	const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
 	const [first = ''] = line.split('\0', 1);

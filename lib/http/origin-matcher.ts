@@ -1,4 +1,4 @@
-/** Tests whether an Origin is the configured one, whose port or first labels may be `*`. */
+/** Returns a test for a configured origin, whose port or first labels may be `*`. */
 export function originMatcher(configured: string): (origin: string) => boolean {
 	const anyPort = configured.endsWith(':*');
 	const [scheme = '', domain] = (anyPort ? configured.slice(0, -2) : configured).toLowerCase().split('://*.');

@@ -5,7 +5,7 @@ import type {HttpError} from './http-error.js';
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"?)?$/i;
 
-/** Why the body of a request is not even read. */
+/** Returns the error for a body that is rejected by its headers. */
 export function validateBodyHeaders(req: IncomingMessage, maxBytes: number): HttpError | undefined {
 	const {headers} = req;
 	const type = headers['content-type'] ?? '';
@@ -14,17 +14,17 @@ export function validateBodyHeaders(req: IncomingMessage, maxBytes: number): Htt
 		return {status: 415, message: 'Unsupported Media Type: Content-Type has to be application/json'};
 	const {'content-encoding': encoding = 'identity'} = headers;
 	if (encoding !== 'identity')
-		return {status: 415, message: 'Unsupported Media Type: a compressed body is not read'};
+		return {status: 415, message: 'Unsupported Media Type: compressed bodies are not supported'};
 	if (Number(headers['content-length'] ?? 0) > maxBytes) return bodyTooLarge(maxBytes);
 	return;
 }
 
-/** Tells whether there is room for one more piece of a body, and is told when all of it is there. */
-export type BodyMemory = {reserve(bytes: number, giveUp: () => void): boolean; complete(): void};
+/** Accounts for the memory of one body. `evict` is called to stop reading it. */
+export type BodyMemory = {reserve(bytes: number, evict: () => void): boolean; complete(): void};
 
 const unlimitedMemory: BodyMemory = {reserve: () => true, complete: () => {}};
 
-/** Reads the body of a request. Calls `done` with it, or with why it was not read to its end. */
+/** Reads the body of a request. Calls `done` with the body, or with the error that stopped reading. */
 export function readBody(
 	req: IncomingMessage,
 	maxBytes: number,
@@ -56,7 +56,7 @@ export function readBody(
 const bodyMemoryExceeded: HttpError = {
 	status: 503,
 	code: -31003,
-	message: 'So much is being sent to bridge at the moment that there is no room for more. Try again.',
+	message: 'bridge has reached its memory limit for request bodies. Try again in a moment.',
 	data: {source: 'bridge', kind: 'overloaded'},
 	headers: {'retry-after': '1'},
 	closesConnection: true,
@@ -70,12 +70,11 @@ const bodyTooLarge = (maxBytes: number): HttpError => ({
 	closesConnection: true,
 });
 
-/** In which forms a client takes answers: as JSON, and as a stream of events. */
 type AcceptedTypes = {readonly json: boolean; readonly events: boolean};
 
-/** Whether a client takes answers as JSON, and as a stream of events. */
+/** Returns the types of responses that a client accepts: JSON and event streams. */
 export function parseAccept({headers: {accept}}: IncomingMessage): AcceptedTypes {
-	// What nearly all clients send, and send each time.
+	// The value that nearly all clients send.
 	if (accept === undefined || accept === 'application/json, text/event-stream') return allTypes;
 	const types = accept
 		.toLowerCase()
@@ -88,7 +87,9 @@ export function parseAccept({headers: {accept}}: IncomingMessage): AcceptedTypes
 	};
 }
 
-/** Whether a client names `text/event-stream` itself. A browser that loads an image accepts any type: not counted. */
+/**
+ * Whether Accept contains `text/event-stream`. A wildcard does not count: browsers send it to load images.
+ */
 export const acceptsEventStream = ({headers: {accept = ''}}: IncomingMessage): boolean =>
 	/(?:^|,)\s*text\/event-stream\s*(?:[;,]|$)/i.test(accept);
 

@@ -11,7 +11,7 @@ export const allowedMethods: {readonly [kind in McpTarget['kind']]: readonly str
 	message: ['POST'],
 };
 
-/** Why a request with this method goes no further. */
+/** Returns the error for a method that is not allowed. */
 export function checkMethod(
 	{method = ''}: IncomingMessage,
 	allowed: readonly string[],
@@ -20,18 +20,17 @@ export function checkMethod(
 	return {status: 405, message: 'Method Not Allowed', headers: {allow: allowed.join(', ')}};
 }
 
-/** Work that fails, for a handler that responds with 500 then. */
+/** Returns a function that throws this error, so that its caller responds with 500. */
 export const throwLater = (error: unknown) => (): never => {
 	throw error;
 };
 
-/** Answers with JSON that people can read, too. */
 export function sendJson(res: ServerResponse, value: unknown): void {
 	const body = Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
 	res.writeHead(200, {'content-type': 'application/json', 'content-length': body.length}).end(body);
 }
 
-/** Answers the end of a session. A server that has no such thing says so, and so does bridge then. */
+/** Responds to the DELETE of a session. A 405 means that the upstream does not support it. */
 export function sendSessionEnded(res: ServerResponse, status: number | undefined): void {
 	if (status === 405)
 		sendHttpError(res, {status, message: 'Method Not Allowed', headers: {allow: 'GET, POST'}});

@@ -1,7 +1,7 @@
 import type {Envelope} from '../core/envelope.js';
 import {objectOf} from '../util/json.js';
 
-/** The status of HTTP that goes with an answer: 200 for all that comes from the server, whatever it says. */
+/** Returns the HTTP status of a response: 200 for all that comes from the upstream, including errors. */
 export function httpStatusOf(response: Envelope): number {
 	if (!response.head.hasError || response.original.isReceived) return 200;
 	return statuses.get(objectOf(response.body.error).code) ?? 200;
@@ -18,13 +18,13 @@ const statuses = new Map<unknown, number>([
 	[-31007, 413],
 ]);
 
-/** The same for a client without sessions, for which some errors of the protocol are errors of HTTP, too. */
+/** The same for stateless clients: their version requires HTTP errors for some JSON-RPC errors. */
 export function statelessHttpStatus(method: string | undefined, response: Envelope): number {
 	if (!response.head.hasError) return 200;
 	const {code} = objectOf(response.body.error);
 	if (code === -32601) return 404;
 	if (badRequestCodes.includes(code)) return 400;
-	// A client that learns that a server is down takes it for no server at all, for good.
+	// After a 5xx response to server/discover, clients give up on the server for good.
 	return method === 'server/discover' ? 400 : httpStatusOf(response);
 }
 

@@ -6,7 +6,7 @@ import {RateLimiter} from '../util/rate-limiter.js';
 import type {HttpError} from './http-error.js';
 import {findSockets, type SocketRow, type SocketRows, socketKey} from './socket-table.js';
 
-/** A connection whose owner is not looked up yet. */
+/** A connection whose owner has not been looked up yet. */
 type PendingLookup = {
 	readonly key: string;
 	attempts: number;
@@ -18,8 +18,9 @@ const MAX_ATTEMPTS = 3;
 const LOG_INTERVAL_MS = 10_000;
 
 /**
- * Finds the user who owns the other end of a loopback connection. One read of the table serves all connections that
- * wait when it begins; later connections wait for the next read. The number of open connections bounds the queue.
+ * Finds the user who owns the other end of a loopback connection. One read of the table serves all
+ * connections that wait when it begins; later connections wait for the next read. The number of open
+ * connections bounds the queue.
  */
 export class PeerOwners {
 	readonly #find: (wanted: ReadonlySet<string>) => Promise<SocketRows>;
@@ -53,7 +54,10 @@ export class PeerOwners {
 		}
 	}
 
-	/** Resolves the connections that were found. Without a table, resolves all of them to undefined, without a retry. */
+	/**
+	 * Resolves the connections that were found. Without a table, resolves all of them to undefined, without a
+	 * retry.
+	 */
 	#resolveFound(batch: readonly PendingLookup[], found: SocketRows | undefined): void {
 		for (const lookup of batch) {
 			const row = found?.get(lookup.key);
@@ -72,15 +76,18 @@ type SameUserOptions = {
 	readonly remedy: string;
 };
 
-/** Returns the reason to reject a request, if any: synchronously, if the result is known. */
+/**
+ * Returns the reason to reject a request, if there is one. The result is a promise only if it is not known
+ * yet.
+ */
 export type AdmitRequest = (req: IncomingMessage) => HttpError | undefined | Promise<HttpError | undefined>;
 
 /** The result for one connection, or the pending check. */
-type CheckResult = {readonly refused: HttpError | undefined} | Promise<HttpError | undefined>;
+type CheckResult = {readonly rejection: HttpError | undefined} | Promise<HttpError | undefined>;
 
 /**
- * Admits requests over connections that this user, or root, has opened on this machine. Each connection is checked once,
- * with its first request.
+ * Admits requests over connections that this user, or root, has opened on this machine. Each connection is
+ * checked once, with its first request.
  */
 export function admitSameUser({log, remedy}: SameUserOptions): AdmitRequest {
 	const checked = new WeakMap<object, CheckResult>();
@@ -96,14 +103,14 @@ export function admitSameUser({log, remedy}: SameUserOptions): AdmitRequest {
 			remotePort: localPort,
 		});
 		const reason = ownerProblem(key === undefined ? undefined : await owners.find(key), uid);
-		const refused = reason === undefined ? undefined : unauthorized(reason, remedy);
-		if (refused && rate.tryAcquire()) log?.warn('http.peer_rejected', refused.message);
-		checked.set(socket, {refused});
-		return refused;
+		const rejection = reason === undefined ? undefined : unauthorized(reason, remedy);
+		if (rejection && rate.tryAcquire()) log?.warn('http.peer_rejected', rejection.message);
+		checked.set(socket, {rejection});
+		return rejection;
 	};
 	return req => {
 		const result = checked.get(req.socket);
-		if (result !== undefined) return result instanceof Promise ? result : result.refused;
+		if (result !== undefined) return result instanceof Promise ? result : result.rejection;
 		const pending = check(req);
 		checked.set(req.socket, pending);
 		return pending;

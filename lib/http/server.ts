@@ -27,18 +27,18 @@ import {
 export type HttpServerOptions = {
 	readonly host: string;
 	readonly port: number;
-	/** The path of a Unix socket to listen on instead. */
+	/** The path of a Unix socket to listen on instead of a port. */
 	readonly path?: string | undefined;
-	/** What to do if the address cannot be used: a sentence. */
+	/** The remedy if the address cannot be used: a sentence. */
 	readonly addressRemedy?: string;
 	readonly handle: RequestListener;
-	/** A client wants to change to another protocol. */
+	/** Handles upgrade requests. */
 	readonly upgrade?: UpgradeListener;
 	/** Decides about each request before it is handled. Without it, all are admitted. */
 	readonly admit?: AdmitRequest | undefined;
-	/** Receives the error that a handler threw. The request ends with 500, and the program continues. */
+	/** Receives the error that a handler threw. The request ends with 500, and the process continues. */
 	readonly onBug: (error: unknown) => void;
-	/** How long the head of a request may take, and the whole of it. */
+	/** Timeouts of the head of a request, and of the whole request. */
 	readonly headersTimeoutMs?: number;
 	readonly requestTimeoutMs?: number;
 	readonly maxConnections?: number;
@@ -46,9 +46,11 @@ export type HttpServerOptions = {
 	readonly havePrincipals?: boolean;
 	/** Limits of responses that clients do not read. */
 	readonly unread?: UnreadOptions;
-	/** Connections were closed since there are so many: idle ones, or new ones if none is idle. Called once in a while, not for each of them. */
+	/**
+	 * Called at intervals while connections are closed at the limit: idle ones, or new ones if none is idle.
+	 */
 	readonly onDropped?: (limit: number) => void;
-	/** A connection could not be taken. Likewise. */
+	/** Called at intervals while connections cannot be accepted. */
 	readonly onAcceptError?: (error: Error) => void;
 };
 
@@ -62,7 +64,7 @@ const unreadDefaults: UnreadOptions = {
 	onClosed: () => {},
 };
 
-/** An HTTP server that listens, with limits for what a client may cost before it has said anything. */
+/** Starts an HTTP server, with limits on what a client can cost before it is authenticated. */
 export async function listenHttp(options: HttpServerOptions): Promise<Server> {
 	const {
 		host,
@@ -99,7 +101,7 @@ export async function listenHttp(options: HttpServerOptions): Promise<Server> {
 		server.on('upgrade', ({socket}) => connections.beginUpgrade(socket));
 		server.on('upgrade', catchUpgradeErrors(upgrade, {admit, onBug}));
 	}
-	// Node would leave out what is over a limit, and the guard has to see all of them.
+	// Otherwise Node drops headers over a limit, and the guard could not check them.
 	server.maxHeadersCount = 0;
 	server.on('request', (req, res) => connections.beginRequest(req.socket, res));
 	server.on('checkContinue', (req, res) => {
@@ -110,14 +112,14 @@ export async function listenHttp(options: HttpServerOptions): Promise<Server> {
 	server.on('connect', rejectConnect);
 	if (path === undefined) await listenOnPort(server, {host, port, addressRemedy});
 	else await listenOnSocket(server, path);
-	// A connection that could not be taken, for want of files say, is not the end of the others.
+	// A connection that cannot be accepted, for instance for lack of file descriptors, affects no others.
 	server.on('error', error => {
 		if (rate.tryAcquire()) onAcceptError?.(error);
 	});
 	return server;
 }
 
-/** Limits the connections of a server, and what they do not read. `drop` is called for each that is closed. */
+/** Limits connections and their unread responses. Calls `drop` for each connection that is closed. */
 function limitConnections(
 	server: Server,
 	{
@@ -129,7 +131,7 @@ function limitConnections(
 ): ConnectionLimiter {
 	const connections = new ConnectionLimiter({max, havePrincipals, onEvicted: drop});
 	const unread = new UnreadResponses(limits);
-	// Evicted connections count for Node until they are closed.
+	// Node counts evicted connections until they are closed.
 	server.maxConnections = 2 * max;
 	server.on('drop', drop);
 	server.on('connection', socket => {
@@ -148,14 +150,14 @@ const listenOnPort = (server: Server, address: ListenAddress): Promise<void> =>
 		server.listen(address.port, address.host.replace(/^\[(.*)\]$/, '$1'), resolve);
 	});
 
-/** Takes no more connections. Node's own close would also cut off answers that are complete, but not read to their end. */
+/** Stops accepting connections. `close` of node:http would also cut off responses that are not fully read. */
 export function stopListening(server: Server): void {
 	NetServer.prototype.close.call(server);
 }
 
 /**
- * Who wants another protocol where there is none hears the answer of this one. It is the last on this connection: what
- * came behind such a request is for the other protocol, and Node does not always read it.
+ * Without an upgrade handler, an upgrade request is handled like any other. Its response is the last one on
+ * the connection: the data after the request belongs to the other protocol, and Node does not always read it.
  */
 const ignoreUpgrade =
 	(handle: RequestListener): RequestListener =>
@@ -164,7 +166,7 @@ const ignoreUpgrade =
 		handle(req, res);
 	};
 
-/** A client that waits to be asked for its body is asked when somebody reads it, and not if its head is refused. */
+/** Sends 100 Continue when a handler reads the body, and not if the head is rejected. */
 function continueOnRead(req: IncomingMessage, res: ServerResponse): void {
 	res.setHeader('connection', 'close');
 	req.once('resume', () => {
@@ -174,7 +176,7 @@ function continueOnRead(req: IncomingMessage, res: ServerResponse): void {
 	});
 }
 
-/** No bytes of a client go anywhere without having been understood. */
+/** Rejects CONNECT: bridge does not tunnel bytes that it has not parsed. */
 function rejectConnect(_req: IncomingMessage, socket: Duplex): void {
 	endConnection(
 		socket,
@@ -182,7 +184,7 @@ function rejectConnect(_req: IncomingMessage, socket: Duplex): void {
 	);
 }
 
-/** The address that a server listens on, as it stands in a URL. */
+/** Returns the address that a server listens on, with brackets for IPv6 as in a URL. */
 export function addressOf(server: Server): {readonly host: string; readonly port: number} {
 	const address = server.address();
 	if (address === null || typeof address === 'string') return {host: 'localhost', port: 0};

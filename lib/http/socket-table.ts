@@ -2,7 +2,7 @@ import {type FileHandle, open} from 'node:fs/promises';
 import {isIPv4} from 'node:net';
 import {endianness} from 'node:os';
 
-/** The two ends of a TCP connection, as the owner of the first sees it. */
+/** A TCP connection from the viewpoint of its local end. */
 type SocketAddresses = {
 	readonly localAddress: string;
 	readonly localPort: number;
@@ -10,24 +10,27 @@ type SocketAddresses = {
 	readonly remotePort: number;
 };
 
-/** A socket, as Linux lists it. An inode of 0 means that no process has it open: then the uid means nothing. */
+/**
+ * A socket in the table of Linux. An inode of 0 means that no process has it open; the uid is then
+ * meaningless.
+ */
 export type SocketRow = {readonly uid: number; readonly inode: number};
 
-/** The result of one read: the rows of the wanted connections, by `keyOf`. */
+/** The rows of the wanted connections, by `socketKey`. */
 export type SocketRows = ReadonlyMap<string, SocketRow>;
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
-/** Bytes that are read of a table: about 400,000 sockets. */
+/** The maximum number of bytes to read from a table: about 400,000 sockets. */
 const MAX_TABLE_BYTES = 64 * 2 ** 20;
-/** No page of Linux is larger. */
+/** Linux returns at most one memory page per read, and no page is larger than this. */
 const CHUNK_BYTES = 64 * 1024;
-/** Concurrent reads, after the first. A read behind the end scans the whole table, so there are few. */
+/** The maximum number of concurrent reads, after the first. A read behind the end scans the whole table. */
 const MAX_READS = 4;
 
 const ROW =
 	/^ *\d+: ([\dA-F]{8,32}:[\dA-F]{4}) ([\dA-F]{8,32}:[\dA-F]{4}) [\dA-F]{2} \S+ \S+ \S+ +(\d+) +\d+ (\d+) /;
 
-/** How a connection is written in the tables; undefined where an address is not one of this machine's loopback. */
+/** Returns a connection in the format of the tables; undefined unless both addresses are loopback. */
 export function socketKey(ends: SocketAddresses): string | undefined {
 	const local = endKey(ends.localAddress, ends.localPort);
 	const remote = endKey(ends.remoteAddress, ends.remotePort);
@@ -39,7 +42,7 @@ function endKey(address: string, port: number): string | undefined {
 	return hex && `${hex}:${port.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** The bytes of an address, as Linux prints them: in words of 32 bits, in the order of this machine. */
+/** Returns the bytes of an address as Linux prints them: 32-bit words in native byte order. */
 function addressHex(address: string): string | undefined {
 	if (address === '::1') return `${'0'.repeat(24)}${wordHex([0, 0, 0, 1])}`;
 	return isIPv4(address) ? wordHex(address.split('.').map(Number)) : undefined;
@@ -51,8 +54,8 @@ function wordHex(bytes: readonly number[]): string {
 }
 
 /**
- * Reads one line. Sockets of IPv6 that have addresses of IPv4 get the key of those: a connection from
- * `::ffff:127.0.0.1` is one from 127.0.0.1.
+ * Parses one line. IPv4-mapped IPv6 addresses are converted to IPv4: a connection from `::ffff:127.0.0.1` is
+ * one from 127.0.0.1.
  */
 export function parseRow(line: string): {readonly key: string; readonly row: SocketRow} | undefined {
 	const [, local, remote, uid, inode] = ROW.exec(line) ?? [];
@@ -63,13 +66,15 @@ export function parseRow(line: string): {readonly key: string; readonly row: Soc
 	};
 }
 
-/** How an address of IPv4 begins where it is written as one of IPv6. */
+/** The start of an IPv4-mapped IPv6 address. */
 const MAPPED = `${'0'.repeat(16)}${wordHex([0, 0, 255, 255])}`;
 
 const withoutMappedPrefix = (end: string): string =>
 	end.startsWith(MAPPED) ? end.slice(MAPPED.length) : end;
 
-/** Reads the tables until all that is wanted is found, or to their end. Each chunk is read off the main thread. */
+/**
+ * Reads the tables until all wanted rows are found, or to their end. Each chunk is read off the main thread.
+ */
 export async function findSockets(wanted: ReadonlySet<string>): Promise<SocketRows> {
 	const found = new Map<string, SocketRow>();
 	for (const table of TABLES) {
@@ -96,8 +101,8 @@ async function openTable(table: string): Promise<FileHandle | undefined> {
 }
 
 /**
- * Looks for rows. Linux hands out a page of whole rows with each read, so several reads are under way at a time and their
- * order does not matter: on a busy event loop, each turn costs more than a read.
+ * Searches a table. Each read returns a page of whole rows, so several reads run concurrently, in any order:
+ * on a busy event loop, each turn costs more than a read.
  */
 async function search(
 	file: FileHandle,

@@ -1,9 +1,8 @@
 import {BoundedMap} from '../util/bounded-map.js';
 
-/** What stands for all services as one, where services are named. No service is called that. */
+/** The name of the hub among services. No service can have this name. */
 export const ALL_SERVICES = 'all servers';
 
-/** What a request is for. */
 export type RequestTarget =
 	| {readonly kind: 'mcp' | 'sse' | 'message'; readonly service: string; readonly query: URLSearchParams}
 	| {
@@ -20,7 +19,7 @@ export type RequestTarget =
 	  };
 
 const servicePattern = /^\/mcp\/([a-z0-9][a-z0-9_-]{0,63})(?:\/(sse|message))?\/?$/;
-/** The same, for clients that replace a path that does not end in `/mcp`. */
+/** Alternative paths, for clients that replace a path that does not end in `/mcp`. */
 const aliasPattern = /^\/([a-z0-9][a-z0-9_-]{0,63})\/mcp(?:\/(sse|message))?\/?$/;
 const pageKinds = {
 	'/': 'first',
@@ -31,7 +30,7 @@ const pageKinds = {
 	'/readyz': 'readyz',
 	'/metrics': 'metrics',
 } as const;
-/** First parts of paths that are not names of services. */
+/** First parts of paths that cannot be names of services. */
 const reservedNames: readonly string[] = [
 	'mcp',
 	'sse',
@@ -51,21 +50,21 @@ const emptyQuery = new URLSearchParams();
 
 const MAX_CACHED_LENGTH = 100;
 
-/** Targets that were asked for, since clients ask for the same ones again and again. The oldest is forgotten for the next. */
+/** Parsed targets, since most requests repeat one. The oldest is evicted. */
 const targetCache = new BoundedMap<string, RequestTarget>(256);
 
-/** The path and the query of a request target, as they are written. Never throws, which `new URL` does. */
+/** Splits a request target into path and query, without decoding. Never throws, unlike `new URL`. */
 export function splitTarget(url: string): {readonly path: string; readonly query: URLSearchParams} {
 	const at = url.indexOf('?');
 	if (at === -1) return {path: url, query: emptyQuery};
 	return {path: url.slice(0, at), query: new URLSearchParams(url.slice(at + 1))};
 }
 
-/** Reads the target of a request. Names are looked at as they are written: nothing is decoded, so nothing can be hidden. */
+/** Parses a request target. Names are not decoded, so that percent-encoding cannot hide one. */
 export function parseTarget(url: string, isService: (name: string) => boolean = () => true): RequestTarget {
 	const target = cachedTarget(url);
 	if (target.kind !== 'mcp' || (target.service !== 'sse' && target.service !== 'message')) return target;
-	// Where no service has that name, this is the older transport of all of them.
+	// Unless a service has this name, the path is the HTTP+SSE endpoint of the hub.
 	return isService(target.service) ? target : {...target, kind: target.service, service: ALL_SERVICES};
 }
 
@@ -73,7 +72,7 @@ function cachedTarget(url: string): RequestTarget {
 	const found = targetCache.get(url);
 	if (found) return found;
 	const target = parseUncached(url);
-	// Long ones, and those with a query, which names a session, are hardly asked for again.
+	// Long targets, and those with a query, which contains a session id, are rarely repeated.
 	if (url.length < MAX_CACHED_LENGTH && !url.includes('?')) targetCache.set(url, target);
 	return target;
 }
@@ -93,6 +92,6 @@ function matchAlias(path: string): RegExpExecArray | undefined {
 	return found && !reservedNames.includes(found[1] ?? '') ? found : undefined;
 }
 
-/** Whether a request target is an MCP endpoint, of a service that there is or not. */
+/** Whether a request target is an MCP endpoint, of a configured service or not. */
 export const isMcpTarget = (url: string): boolean =>
 	url.startsWith('/mcp') || matchAlias(url.split('?', 1)[0] ?? '') !== undefined;

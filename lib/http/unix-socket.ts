@@ -25,7 +25,10 @@ export async function socketState(path: string): Promise<SocketState> {
 	});
 }
 
-/** Makes a server listen on a Unix socket that only this user can connect to. Node removes it when the server closes. */
+/**
+ * Makes a server listen on a Unix socket that only this user can connect to. Node removes the socket on
+ * close.
+ */
 export async function listenOnSocket(server: Server, path: string): Promise<void> {
 	const state = await socketState(path);
 	if (state === 'stale') await unlink(path).catch(() => {});

@@ -53,8 +53,9 @@ export function trackUnreadResponse(response: ServerResponse): void {
 /**
  * The responses that clients do not read, of all connections of a server.
  *
- * Over the limit, closes connections, those with the most unread bytes for the longest time first. Also closes a connection
- * whose client reads nothing for too long. Unfinished writes of messages are counted immediately, all others by the sweep.
+ * Over the limit, closes connections, those with the most unread bytes for the longest time first. Also
+ * closes a connection whose client reads nothing for too long. Unfinished writes of messages are counted
+ * immediately, all others by the sweep.
  */
 export class UnreadResponses {
 	readonly #options: UnreadOptions;
@@ -109,7 +110,8 @@ export class UnreadResponses {
 
 	#close(socket: Socket, reason: string, bytes: number): void {
 		this.#remove(socket);
-		// Without a reset the kernel would keep accepted bytes. Only TCP has resets: for a Unix socket Node throws.
+		// Without a reset the kernel would keep accepted bytes. Only TCP has resets: for a Unix socket Node
+		// throws.
 		if (socket.remoteFamily === undefined) socket.destroy();
 		else socket.resetAndDestroy();
 		this.#options.onClosed(reason, bytes);

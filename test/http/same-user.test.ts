@@ -2,7 +2,7 @@ import test from 'ava';
 import {PeerOwners} from '../../lib/http/same-user.js';
 import type {SocketRow, SocketRows} from '../../lib/http/socket-table.js';
 
-/** A table whose reads end when the test wants them to. */
+/** A table whose reads are ended by the test. */
 function slowTable() {
 	const reads: Array<{readonly wanted: string[]; readonly end: (found: SocketRows) => void}> = [];
 	const find = (wanted: ReadonlySet<string>): Promise<SocketRows> =>
@@ -13,7 +13,7 @@ function slowTable() {
 const own: SocketRow = {uid: 1000, inode: 7};
 const none: SocketRows = new Map();
 
-/** Lets all promises that are settled be acted on. */
+/** Runs the callbacks of all settled promises. */
 const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
 
 test('waiting connections share one read, and later connections get the next one [SEC-D19]', async t => {
@@ -24,7 +24,7 @@ test('waiting connections share one read, and later connections get the next one
 		reads.map(({wanted}) => wanted),
 		[['a']],
 	);
-	// It has all rows, but began before the others came.
+	// This read has all rows, but began before the other lookups.
 	reads[0]?.end(new Map(['a', 'b', 'c'].map(key => [key, own])));
 	t.is(await first, own);
 	await settle();
@@ -45,7 +45,7 @@ test('waiting connections share one read, and later connections get the next one
 
 test('a connection that a read misses is looked up three times [SEC-D19]', async t => {
 	const {reads, owners} = slowTable();
-	const [missed, gone] = [owners.find('a'), owners.find('b')];
+	const [missed, found] = [owners.find('a'), owners.find('b')];
 	reads[0]?.end(none);
 	await settle();
 	reads[1]?.end(none);
@@ -54,7 +54,7 @@ test('a connection that a read misses is looked up three times [SEC-D19]', async
 	t.is(await missed, undefined);
 	await settle();
 	reads[3]?.end(new Map([['b', own]]));
-	t.is(await gone, own);
+	t.is(await found, own);
 	await settle();
 	t.is(reads.length, 4);
 });

@@ -12,12 +12,12 @@ const onBug = (error: unknown): void => {
 	throw error;
 };
 
-const answerAll: RequestListener = (req, res) => {
+const respondToAll: RequestListener = (req, res) => {
 	req.resume().on('end', () => res.end('done'));
 };
 
 async function start(t: ExecutionContext, options: Partial<HttpServerOptions> = {}) {
-	const server = await listenHttp({host: '127.0.0.1', port: 0, handle: answerAll, onBug, ...options});
+	const server = await listenHttp({host: '127.0.0.1', port: 0, handle: respondToAll, onBug, ...options});
 	t.teardown(() => {
 		server.closeAllConnections();
 		server.close();
@@ -25,7 +25,7 @@ async function start(t: ExecutionContext, options: Partial<HttpServerOptions> = 
 	return {server, port: addressOf(server).port};
 }
 
-/** A connection, and all that has come over it. */
+/** A connection. `closed` resolves to everything that was received. */
 function connectTo(
 	t: ExecutionContext,
 	port: number,
@@ -45,13 +45,13 @@ function connectTo(
 
 const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
 
-test.serial('a head that does not come to its end is answered with 408 [B9]', async t => {
+test.serial('responds with 408 to an incomplete head [B9]', async t => {
 	const {port} = await start(t, {headersTimeoutMs: 100, requestTimeoutMs: 60_000});
 	const {closed} = connectTo(t, port, 'GET / HTTP/1.1\r\nHost: local');
 	t.regex(await closed, /^HTTP\/1\.1 408 /);
 });
 
-test.serial('a head that comes byte by byte gets no more time than another [B9]', async t => {
+test.serial('gives no more time to a head that arrives byte by byte [B9]', async t => {
 	const {port} = await start(t, {headersTimeoutMs: 200, requestTimeoutMs: 60_000});
 	const {socket, closed} = connectTo(t, port, 'GET / HTTP/1.1\r\nX: ');
 	const drip = setInterval(() => socket.write('a'), 20);
@@ -59,25 +59,25 @@ test.serial('a head that comes byte by byte gets no more time than another [B9]'
 	t.regex(await closed, /^HTTP\/1\.1 408 /);
 });
 
-test.serial('a body that does not come to its end is answered with 408 [B9]', async t => {
+test.serial('responds with 408 to an incomplete body [B9]', async t => {
 	const {port} = await start(t, {headersTimeoutMs: 100, requestTimeoutMs: 300});
 	const {closed} = connectTo(t, port, 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc');
 	t.regex(await closed, /^HTTP\/1\.1 408 /);
 });
 
-test.serial('a connection over which nothing comes at all is closed [B9]', async t => {
+test.serial('closes a connection without any data [B9]', async t => {
 	const {port} = await start(t, {headersTimeoutMs: 100, requestTimeoutMs: 300});
 	const {closed} = connectTo(t, port, '');
 	await t.notThrowsAsync(closed);
 });
 
-test.serial('a request that is complete may take as long as it likes [B9]', async t => {
+test.serial('applies no timeout to a complete request [B9]', async t => {
 	const slow: RequestListener = (_, res) => setTimeout(() => res.end('late'), 3500);
 	const {port} = await start(t, {handle: slow, headersTimeoutMs: 1000, requestTimeoutMs: 1500});
 	t.regex(await connectTo(t, port, GET).closed, /^HTTP\/1\.1 200 (?:.|\s)*late$/);
 });
 
-test.serial('others are answered while 200 heads do not come to their end [B9]', async t => {
+test.serial('responds to other clients while 200 heads are incomplete [B9]', async t => {
 	const {server, port} = await start(t);
 	for (let count = 0; count < 200; count++) connectTo(t, port, 'GET / HTTP/1.1\r\nX: ');
 	const count = (): Promise<number> =>
@@ -94,48 +94,48 @@ test.serial('others are answered while 200 heads do not come to their end [B9]',
 	t.regex(await connectTo(t, port, GET).closed, /^HTTP\/1\.1 200 /);
 });
 
-/** A server with this many connections, all with an open request, and what it tells of those that it closes. */
+/** A server with this many connections, all with an open request. `reported` contains its calls of onDropped. */
 async function startFull(t: ExecutionContext, maxConnections: number) {
-	const [told, waiting]: [number[], Array<() => void>] = [[], []];
+	const [reported, waiting]: [number[], Array<() => void>] = [[], []];
 	const handle: RequestListener = (req, res) => {
 		if (req.url === '/wait') waiting.push(() => res.end('done'));
 		else res.end('done');
 	};
-	const {port} = await start(t, {maxConnections, handle, onDropped: limit => told.push(limit)});
+	const {port} = await start(t, {maxConnections, handle, onDropped: limit => reported.push(limit)});
 	const wait = GET.replace('/', '/wait');
-	const held = Array.from({length: maxConnections}, () => connectTo(t, port, wait));
+	const open = Array.from({length: maxConnections}, () => connectTo(t, port, wait));
 	await until(() => waiting.length === maxConnections);
 	const respond = (): void => {
 		for (const end of waiting) end();
 	};
-	return {port, told, held, respond};
+	return {port, reported, open, respond};
 }
 
 test.serial(
-	'connections over the limit are closed and told of, and there is room again when others end [B15]',
+	'closes and reports connections over the limit, and accepts new ones when others end [B15]',
 	async t => {
-		const {port, told, held, respond} = await startFull(t, 2);
+		const {port, reported, open, respond} = await startFull(t, 2);
 		t.is(await connectTo(t, port, GET).closed, '');
-		t.deepEqual(told, [2]);
+		t.deepEqual(reported, [2]);
 		respond();
-		for (const {closed} of held) t.regex(await closed, /^HTTP\/1\.1 200 /);
+		for (const {closed} of open) t.regex(await closed, /^HTTP\/1\.1 200 /);
 		t.regex(await connectTo(t, port, GET).closed, /^HTTP\/1\.1 200 /);
 	},
 );
 
-test.serial('a flood of connections is told of once, not once for each [B15]', async t => {
-	const {port, told} = await startFull(t, 1);
+test.serial('reports a flood of connections once, and not for each connection [B15]', async t => {
+	const {port, reported} = await startFull(t, 1);
 	await Promise.all(Array.from({length: 50}, () => connectTo(t, port, GET).closed));
-	t.is(told.length, 1);
+	t.is(reported.length, 1);
 });
 
-for (const [what, bytes] of [
-	['silent', ''],
-	['in the middle of a head', 'GET / HT'],
-	['kept alive', GET.replace('Connection: close\r\n', '')],
+for (const [state, bytes] of [
+	['without data', ''],
+	['with a partial head', 'GET / HT'],
+	['kept alive after a response', GET.replace('Connection: close\r\n', '')],
 ] as const)
 	test.serial(
-		`a new connection replaces the one that is idle for the longest time: ${what} [SEC-D18]`,
+		`a new connection replaces the one that has been idle for the longest time, ${state} [SEC-D18]`,
 		async t => {
 			const {port} = await start(t, {maxConnections: 2});
 			const idle: Array<ReturnType<typeof connectTo>> = [];
@@ -150,11 +150,11 @@ for (const [what, bytes] of [
 		},
 	);
 
-for (const [what, line] of [
-	['a change of protocol', 'GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: websocket'],
-	['a tunnel', 'CONNECT example.com:443 HTTP/1.1'],
+for (const [kind, line] of [
+	['an upgrade', 'GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: websocket'],
+	['CONNECT', 'CONNECT example.com:443 HTTP/1.1'],
 ] as const)
-	test.serial(`a client that is refused ${what} does not keep its connection open [SEC-D15]`, async t => {
+	test.serial(`closes the connection of a client after rejecting ${kind} [SEC-D15]`, async t => {
 		const upgrade: UpgradeListener = (_req, socket) =>
 			rejectUpgrade(socket, {status: 404, message: 'Not Found'});
 		const {server, port} = await start(t, {upgrade});
@@ -168,12 +168,15 @@ for (const [what, line] of [
 		t.false(socket.destroyed);
 	});
 
-test.serial('a port that is in use is told in one sentence, with the process that holds it [L7]', async t => {
-	const {port} = await start(t);
-	const error = await t.throwsAsync(listenHttp({host: '127.0.0.1', port, handle: answerAll, onBug}));
-	const [, holder] =
-		/^Cannot listen on \S+: the port is already in use by .+ \(process (\d+)\)\.$/.exec(
-			error?.message ?? '',
-		) ?? [];
-	t.is(Number(holder), process.pid, error?.message);
-});
+test.serial(
+	'reports a port that is in use in one sentence, with the process that listens on it [L7]',
+	async t => {
+		const {port} = await start(t);
+		const error = await t.throwsAsync(listenHttp({host: '127.0.0.1', port, handle: respondToAll, onBug}));
+		const [, listener] =
+			/^Cannot listen on \S+: the port is already in use by .+ \(process (\d+)\)\.$/.exec(
+				error?.message ?? '',
+			) ?? [];
+		t.is(Number(listener), process.pid, error?.message);
+	},
+);

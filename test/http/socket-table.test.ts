@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import {ownerProblem, PeerOwners} from '../../lib/http/same-user.js';
 import {parseRow, socketKey} from '../../lib/http/socket-table.js';
 
-/** Lines of Linux 6 on x64: one socket each, and their meaning. */
+/** Lines of Linux 6 on x64, one socket each, with the expected rows. */
 const recorded = [
 	[
 		'   7: 0100007F:D4F2 0100007F:1CF3 01 00000000:00000000 00:00000000 00000000  1000        0 51707 1 0000000088ef01ec 20 4 30 10 -1',
@@ -34,7 +34,7 @@ const [own, closed] = [recorded[0][1].row, recorded[1][1].row];
 
 if (endianness() === 'LE')
 	test('reads rows of /proc/net/tcp and tcp6, and IPv4 addresses among those of IPv6 [SEC-D3]', t => {
-		for (const [line, found] of recorded) t.deepEqual(parseRow(line), found);
+		for (const [line, row] of recorded) t.deepEqual(parseRow(line), row);
 		t.is(
 			parseRow(
 				'  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
@@ -84,12 +84,12 @@ for (const [host, client] of [
 	test(`finds the owner of a connection from ${client} to ${host} [SEC-D3]`, async t => {
 		const server = createServer({allowHalfOpen: true});
 		t.teardown(() => server.close());
-		const isThere = await new Promise<boolean>(resolve => {
+		const isListening = await new Promise<boolean>(resolve => {
 			server.once('error', () => resolve(false));
 			server.listen(0, host, () => resolve(true));
 		});
-		// A machine without IPv6 has no such connection.
-		if (!isThere) return t.pass();
+		// Not on a machine without IPv6.
+		if (!isListening) return t.pass();
 		const address = server.address();
 		const port = typeof address === 'object' && address ? address.port : 0;
 		const socket = connect(port, client);
@@ -105,7 +105,7 @@ for (const [host, client] of [
 			remoteAddress: localAddress,
 			remotePort: localPort,
 		});
-		// One read may miss a socket while others come and go, so the product reads up to three times.
+		// One read may miss a socket while others are opened and closed, so PeerOwners reads up to three times.
 		const find = () => new PeerOwners().find(key ?? '');
 		t.is((await find())?.uid, process.geteuid?.());
 		t.true(((await find())?.inode ?? 0) > 0);

@@ -13,7 +13,7 @@ import {startView} from '../view/view.js';
 type Server = {
 	readonly running: Running;
 	readonly port: number;
-	/** A target that the server knows, to show that it still serves. */
+	/** A valid target, to check that the server still responds. */
 	readonly known: string;
 	/** A header that gives access to more routes. */
 	readonly header?: string;
@@ -54,7 +54,7 @@ const servers: {readonly [name: string]: (t: ExecutionContext) => Promise<Server
 	},
 };
 
-/** Sends a request with this target, byte by byte as it is, and resolves to the beginning of what comes back. */
+/** Sends a request with exactly this target, and resolves to the start of the response. */
 const send = ({port, header}: Server, method: string, target: string, more = ''): Promise<string> =>
 	new Promise(resolve => {
 		const socket = createConnection(port, '127.0.0.1');

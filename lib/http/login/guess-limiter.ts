@@ -9,7 +9,7 @@ const WINDOW_MS = 60_000;
 /** Addresses that are counted. The oldest is evicted for the next. */
 const MAX_ADDRESSES = 1000;
 
-/** Limits how often tokens may be guessed. */
+/** Limits the rate of login attempts with wrong tokens. */
 export class GuessLimiter {
 	readonly #now: () => number;
 	readonly #total: RateLimiter;
@@ -26,7 +26,6 @@ export class GuessLimiter {
 		return Math.max(this.#total.retryAfterMs, this.#byAddress.get(address)?.retryAfterMs ?? 0);
 	}
 
-	/** Counts a wrong token. */
 	countFailure(address: string): void {
 		const addressRate = this.#byAddress.get(address) ?? new RateLimiter(ADDRESS_LIMIT, WINDOW_MS, this.#now);
 		this.#byAddress.set(address, addressRate);

@@ -3,11 +3,10 @@ import {BoundedMap} from '../../util/bounded-map.js';
 
 /** Browsers that may be logged in at a time. The oldest login is evicted for the next. */
 const MAX_LOGINS = 1000;
-/** How long a login is valid. */
 export const LOGIN_LIFETIME_MS = 24 * 3600 * 1000;
 const SEAL_BINDING = 'login';
 
-/** State that replicas share: the seal of cookies, and the cookies that were logged out. */
+/** The state that replicas share: the seal of cookies, and the cookies that were logged out. */
 export type SharedLogins = {
 	readonly seal: {
 		seal(text: string, binding: string): string;
@@ -22,7 +21,7 @@ export type SharedLogins = {
 
 type LoginRecord = {readonly until: number; readonly token: string; readonly id: string};
 
-/** The cookies of browsers that are logged in, and the tokens that they logged in with. */
+/** The cookies of logged-in browsers, and the tokens that they logged in with. */
 export class LoginCookies {
 	readonly #shared: () => SharedLogins | undefined;
 	readonly #now: () => number;
@@ -33,7 +32,7 @@ export class LoginCookies {
 		this.#now = now;
 	}
 
-	/** The value of a new cookie. */
+	/** Returns the value of a new cookie. */
 	issue(token: string): string {
 		const login = {until: this.#now() + LOGIN_LIFETIME_MS, token, id: randomBytes(18).toString('base64url')};
 		const shared = this.#shared();
@@ -43,20 +42,22 @@ export class LoginCookies {
 		return value;
 	}
 
-	/** The token of a cookie, unless it has expired or was logged out. */
+	/** Returns the token of a cookie, unless the cookie has expired or was logged out. */
 	tokenOf(value: string): string | undefined {
 		const login = this.#read(value);
 		if (!login || this.#now() >= login.until) return;
 		return this.#shared()?.revoked.has(login.id) ? undefined : login.token;
 	}
 
-	/** Looks up whether a cookie was logged out at another replica. Returns undefined if there is no need to wait. */
+	/**
+	 * Looks up whether a cookie was logged out at another replica. Returns undefined if there is no need to
+	 * wait.
+	 */
 	confirm(value: string): Promise<void> | undefined {
 		const login = this.#shared() && this.#read(value);
 		return login && this.#shared()?.revoked.confirm(login.id);
 	}
 
-	/** Makes a cookie invalid. */
 	revoke(value: string): void {
 		const login = this.#read(value);
 		if (!login) return;
@@ -69,7 +70,7 @@ export class LoginCookies {
 		if (!shared) return this.#logins.get(value);
 		const text = shared.seal.unseal(value, SEAL_BINDING);
 		if (text === undefined) return;
-		// Only replicas can have written it; older ones wrote a list without an id.
+		// The seal proves that a replica wrote it. Older versions wrote a list without an id.
 		const login = JSON.parse(text) as Partial<LoginRecord>;
 		return typeof login.id === 'string' ? (login as LoginRecord) : undefined;
 	}

@@ -8,20 +8,19 @@ import {LoginCookies, type SharedLogins} from './login-cookies.js';
 const MAX_FORM_BYTES = 4096;
 
 type LoginOptions = {
-	/** Whether there is anything to know. */
+	/** Whether any tokens are configured. */
 	readonly isRequired: () => boolean;
 	readonly isToken: (text: string) => boolean;
-	/** Answers with what people see who are logged in. */
+	/** Sends the page for logged-in browsers. */
 	readonly servePage: (res: ServerResponse) => void;
-	/** Its name. */
 	readonly cookieName?: string;
-	/** The state that replicas share, where there are any. */
+	/** The login state that replicas share, if there are several. */
 	readonly shared?: () => SharedLogins | undefined;
 	/** The system clock, in milliseconds. */
 	readonly now?: () => number;
 };
 
-/** The way in for people with a browser, which cannot send a token with what it asks for: a form, and a cookie then. */
+/** Lets people log in with a browser, which cannot send a token in a header: by a form and a cookie. */
 export class Login {
 	readonly #options: LoginOptions;
 	/** Each cookie belongs to a token, and is invalid once that is removed from the configuration. */
@@ -37,32 +36,34 @@ export class Login {
 		return this.#options.cookieName ?? 'bridge_login';
 	}
 
-	/** The values of the login cookies of a request: one, as a rule. */
+	/** The values of the login cookies of a request. Usually there is one. */
 	#cookieValues({headers: {cookie = ''}}: IncomingMessage): string[] {
 		const pairs = cookie.split(';').map(part => part.trim().split('='));
 		return pairs.flatMap(([name, value = '']) => (name === this.#cookieName ? [value] : []));
 	}
 
-	/** Whether a request comes from a browser that is logged in. */
 	isLoggedIn(req: IncomingMessage): boolean {
 		return this.tokenOf(req) !== undefined;
 	}
 
-	/** The token that the browser logged in with, as long as it is configured. */
+	/** Returns the token that the browser logged in with, if it is still configured. */
 	tokenOf(req: IncomingMessage): string | undefined {
 		if (req.headers.cookie === undefined) return;
 		const tokens = this.#cookieValues(req).map(value => this.#cookies.tokenOf(value));
 		return tokens.find(token => token !== undefined && this.#options.isToken(token));
 	}
 
-	/** Looks up in the store whether the cookie of a request was logged out. Returns undefined if there is no need to wait. */
+	/**
+	 * Looks up in the store whether the cookie of a request was logged out. Returns undefined if there is no
+	 * need to wait.
+	 */
 	confirm(req: IncomingMessage): Promise<void> | undefined {
 		if (req.headers.cookie === undefined) return;
 		const checks = this.#cookieValues(req).map(value => this.#cookies.confirm(value));
 		return checks.some(check => check !== undefined) ? Promise.all(checks).then(() => {}) : undefined;
 	}
 
-	/** Ends a login: every copy of its cookie becomes invalid. */
+	/** Logs a browser out: every copy of its cookie becomes invalid. */
 	logOut(req: IncomingMessage, res: ServerResponse): HttpError | undefined {
 		const methodError = checkMethod(req, ['POST']);
 		if (methodError) return methodError;
@@ -72,7 +73,7 @@ export class Login {
 		return;
 	}
 
-	/** Answers a request for the first page. */
+	/** Sends the page to a logged-in browser, and the login form to others. */
 	serveFrontPage(req: IncomingMessage, res: ServerResponse): HttpError | undefined {
 		const {isRequired, servePage} = this.#options;
 		if (req.method === 'POST' && isRequired()) return this.#readForm(req, res);
@@ -83,7 +84,7 @@ export class Login {
 		return;
 	}
 
-	/** Lets a browser in that has shown a token, and sends it to the first page. */
+	/** Logs a browser in with a token, and redirects it to the front page. */
 	submitToken(res: ServerResponse, token: string): void {
 		const address = res.req.socket.remoteAddress ?? '';
 		const waitMs = this.#guessLimiter.waitMs(address);
@@ -105,7 +106,10 @@ export class Login {
 	#readForm(req: IncomingMessage, res: ServerResponse): HttpError | undefined {
 		const type = req.headers['content-type'] ?? '';
 		if (!type.startsWith('application/x-www-form-urlencoded'))
-			return {status: 415, message: 'Unsupported Media Type: this is a form'};
+			return {
+				status: 415,
+				message: 'Unsupported Media Type: Content-Type has to be application/x-www-form-urlencoded',
+			};
 		const body = new BodyBuffer(MAX_FORM_BYTES);
 		req.on('data', (chunk: Buffer) => body.add(chunk));
 		req.on('end', () => {

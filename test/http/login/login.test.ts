@@ -3,7 +3,7 @@ import type {AddressInfo} from 'node:net';
 import test from 'ava';
 import {Login} from '../../../lib/http/login/login.js';
 
-test('A browser that logged in with a token is not known any more when that is taken back', async t => {
+test('a login ends when its token is removed from the configuration', async t => {
 	const tokens = new Set(['one', 'two']);
 	const login = new Login({
 		isRequired: () => true,

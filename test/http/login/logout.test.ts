@@ -15,10 +15,10 @@ const guess = (gateway: RunningGateway, text: string): ReturnType<RunningGateway
 const logIn = async (gateway: RunningGateway): Promise<string> =>
 	(await guess(gateway, token)).headers.get('set-cookie')?.split(';', 1)[0] ?? '';
 
-const isKnown = async (gateway: RunningGateway, cookie: string): Promise<boolean> =>
+const isLoggedIn = async (gateway: RunningGateway, cookie: string): Promise<boolean> =>
 	(await gateway.fetch('/status', {headers: {cookie}})).status === 200;
 
-/** Logs a browser out, and resolves to the cookie that it is to keep. */
+/** Logs a browser out, and resolves to the Set-Cookie header of the response. */
 async function logOut(t: ExecutionContext, gateway: RunningGateway, cookie: string): Promise<string> {
 	const {status, headers} = await gateway.fetch('/logout', {
 		method: 'POST',
@@ -39,7 +39,7 @@ test('limits login attempts from one address, also with valid tokens, and keeps 
 		t.is(status, 429);
 		t.true(Number(headers.get('retry-after')) > 0);
 	}
-	t.true(await isKnown(gateway, cookie));
+	t.true(await isLoggedIn(gateway, cookie));
 	t.is((await gateway.fetch('/status', {headers: {'x-bridge-token': token}})).status, 200);
 });
 
@@ -55,18 +55,18 @@ test('limits login attempts of all addresses together, for a minute [SEC-D21]', 
 	t.is(guesses.waitMs('10.0.1.1'), 0);
 });
 
-test('logs a browser out, and no other one [SEC-D21]', async t => {
+test('logs out one browser, and no other [SEC-D21]', async t => {
 	const gateway = await startGateway(t, config);
 	const [one, two] = [await logIn(gateway), await logIn(gateway)];
-	t.true(await isKnown(gateway, one));
+	t.true(await isLoggedIn(gateway, one));
 	t.regex(await logOut(t, gateway, one), /^bridge_login=;.*Max-Age=0/);
-	t.false(await isKnown(gateway, one));
-	t.true(await isKnown(gateway, two));
+	t.false(await isLoggedIn(gateway, one));
+	t.true(await isLoggedIn(gateway, two));
 	t.regex((await gateway.fetch('/', {headers: {cookie: one}})).text, /type="password"/);
 	t.is((await gateway.fetch('/logout', {headers: {cookie: two}})).status, 405);
 	const origin = 'http://evil.example';
 	t.is((await gateway.fetch('/logout', {method: 'POST', headers: {cookie: two, origin}})).status, 403);
-	t.true(await isKnown(gateway, two));
+	t.true(await isLoggedIn(gateway, two));
 });
 
 test('rejects a sealed cookie, or a part of it, after logout [SEC-D21]', async t => {
@@ -76,16 +76,16 @@ test('rejects a sealed cookie, or a part of it, after logout [SEC-D21]', async t
 	const cookie = await logIn(one);
 	const [, value = ''] = cookie.split('=');
 	const parts = value.split(',');
-	t.is(parts.length, 2, 'it is sealed with each secret');
+	t.is(parts.length, 2, 'the cookie is sealed with each secret');
 	const forms = [
 		cookie,
 		...parts.map(part => `bridge_login=${part}`),
 		`bridge_login=${parts.reverse().join(',')}`,
 	];
-	for (const form of forms) t.true(await isKnown(one, form));
+	for (const form of forms) t.true(await isLoggedIn(one, form));
 	await logOut(t, one, cookie);
-	for (const form of forms) t.false(await isKnown(one, form));
-	t.true(await isKnown(two, cookie), 'without a store, the other replica cannot know');
+	for (const form of forms) t.false(await isLoggedIn(one, form));
+	t.true(await isLoggedIn(two, cookie), 'without a store, the other replica is not notified');
 });
 
 test('a login expires after 24 hours [SEC-D21]', t => {
@@ -99,12 +99,12 @@ test('a login expires after 24 hours [SEC-D21]', t => {
 	t.is(LOGIN_LIFETIME_MS, 24 * 3600 * 1000);
 });
 
-for (const [key, given] of [
+for (const [key, settings] of [
 	['tokens[0]', {tokens: [`$\{SHORT}`]}],
 	['secret', {secret: `$\{SHORT}`}],
 ] as const)
 	test(`rejects a short value of a variable in ${key}, with exit code 2 [SEC-D21]`, async t => {
-		const file = await configFile(t, JSON.stringify(given));
+		const file = await configFile(t, JSON.stringify(settings));
 		const env = {...process.env, SHORT: 'fifteen-letters'};
 		for (const args of [
 			['gateway', '--config', file],
