@@ -2,12 +2,17 @@ import {performance} from 'node:perf_hooks';
 import {pause} from '../util/pause.js';
 import {unlessAborted} from '../util/unless-aborted.js';
 
-/** How long a read is recent, in milliseconds, unless something changes: names that it did not find are not looked for again. */
+/**
+ * How long a read counts as recent, in milliseconds, unless it is invalidated. Names that it did not find are
+ * not read again.
+ */
 const MAX_AGE_MS = 5000;
-/** The least time from the end of a read to the start of the next, in milliseconds. */
+/** The minimum time from the end of a read to the start of the next, in milliseconds. */
 const MIN_INTERVAL_MS = 1000;
 
-/** Reads of lists for names that are not in them: one at a time, for all requests that wait for it. */
+/**
+ * Reads lists to find names that they did not contain before. One read at a time serves all waiting requests.
+ */
 export class CoalescedReads {
 	readonly #read: () => Promise<void>;
 	#reading: Promise<void> | undefined;
@@ -23,9 +28,11 @@ export class CoalescedReads {
 		this.#isInvalidated = true;
 	}
 
-	/** Resolves when there is a recent read. Rejects as soon as the signal is aborted, which does not end the read. */
+	/**
+	 * Resolves when there is a recent read. Rejects as soon as the signal is aborted, but the read continues.
+	 */
 	async ensureRecent(signal: AbortSignal): Promise<void> {
-		// A read that has begun may have missed the last change, but the one after it cannot.
+		// A running read may have missed the last change, but the one after it cannot.
 		if (this.#reading !== undefined) await unlessAborted(this.#reading, signal);
 		if (this.#isRecent) return;
 		this.#reading ??= this.#readOnce().finally(() => {

@@ -3,13 +3,15 @@ import {NEWEST_HANDSHAKE} from '../protocol/version.js';
 import type {JsonObject} from '../util/json.js';
 
 type HubInitializeResultOptions = {
-	/** The names of its servers. */
 	readonly serverNames: readonly string[];
 	readonly expose: ExposeMode;
 	readonly version: string;
 };
 
-/** What the hub says of itself. It is said before any server has been heard of, so it names what there may be. */
+/**
+ * The hub's result of `initialize`. It is sent before any upstream is connected, so it declares every
+ * capability that an upstream may have.
+ */
 export function hubInitializeResult({serverNames, expose, version}: HubInitializeResultOptions): JsonObject {
 	const toolCapabilities = {tools: {listChanged: true}, logging: {}};
 	const listCapabilities = {

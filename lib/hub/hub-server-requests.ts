@@ -8,24 +8,30 @@ import type {HubUpstream} from './hub-upstream.js';
 
 type PendingServerRequest = {
 	readonly upstream: HubUpstream;
-	/** The id of the server request, as text, and its key, the same for all spellings of it. */
+	/** The id of the server request as text, and its canonical form. */
 	readonly id: string;
 	readonly key: string;
-	/** What the progress of the answer is told under, if it is to be. */
+	/** The progress token of the server request, if it has one. */
 	readonly progressToken: string | undefined;
 };
 
-/** Questions of servers that the client has not answered yet; the oldest is forgotten for the next, and its server waits in vain. */
+/**
+ * The maximum number of pending server requests. The oldest is evicted, and its upstream gets no response.
+ */
 const MAX_SERVER_REQUESTS = 1000;
 
-/** What servers ask the client: each under an id of the hub's own, so that two servers' never meet. */
+/**
+ * Server requests that were sent to the client, under ids of the hub, so that ids of two upstreams never
+ * collide.
+ */
 export class HubServerRequests {
 	readonly #pending = new BoundedMap<string, PendingServerRequest>(MAX_SERVER_REQUESTS);
 	#lastId = 0;
 
 	/**
-	 * Takes a question in. Returns it as the client is to be asked, in the course of the request that it came with; nothing
-	 * for one whose progress token is too long to be kept. A stage before has rejected ids that are.
+	 * Adds a server request. Returns it as it is sent to the client, related to the client's request that it
+	 * belongs to. Returns undefined if its progress token is too long to be stored; an earlier stage has
+	 * rejected ids that are too long.
 	 */
 	add(upstream: HubUpstream, envelope: Envelope, relatedRequestId: string | undefined): Envelope | undefined {
 		const {id = 'null', key = 'null'} = envelope.head;
@@ -40,14 +46,16 @@ export class HubServerRequests {
 		);
 	}
 
-	/** Gives an answer to who asked. Returns whether anybody did. */
+	/**
+	 * Forwards a response to the upstream that sent the request. Returns false if no such request is pending.
+	 */
 	forwardResponse(envelope: Envelope): boolean {
 		const pending = this.#pending.take(envelope.head.key ?? '');
 		pending?.upstream.rpc?.sendMessage(envelope.forwardedAs(envelope.origin, pending.id));
 		return pending !== undefined;
 	}
 
-	/** Tells who asked how the client gets on with it. */
+	/** Forwards progress to the upstream that sent the request. Returns false if no such request is pending. */
 	forwardProgress(envelope: Envelope): boolean {
 		const progressToken = memberText(envelope.bytes, 'params', 'progressToken');
 		const request = [...this.#pending.values()].find(
@@ -57,7 +65,7 @@ export class HubServerRequests {
 		return request !== undefined;
 	}
 
-	/** The server no longer wants to know. Returns what the client is to be told then. */
+	/** Removes a server request that its upstream has cancelled. Returns the cancellation for the client. */
 	cancel(upstream: HubUpstream, envelope: Envelope): Envelope | undefined {
 		const id = memberText(envelope.bytes, 'params', 'requestId') ?? '""';
 		if (id.length > MAX_IDENTIFIER_LENGTH) return;
@@ -70,12 +78,12 @@ export class HubServerRequests {
 		return;
 	}
 
-	/** A server is gone, and with it what it asked. Returns what the client is to be told then. */
+	/** Removes the server requests of a disconnected upstream. Returns the cancellations for the client. */
 	cancelAllOf(upstream: HubUpstream): Envelope[] {
 		const cancelled = [...this.#pending].filter(([, pending]) => pending.upstream === upstream);
 		return cancelled.map(([clientRequestId]) => {
 			this.#pending.delete(clientRequestId);
-			const params = {requestId: JSON.parse(clientRequestId), reason: `${upstream.name} is gone`};
+			const params = {requestId: JSON.parse(clientRequestId), reason: `${upstream.name} has disconnected`};
 			return Envelope.of({jsonrpc: '2.0', method: 'notifications/cancelled', params});
 		});
 	}

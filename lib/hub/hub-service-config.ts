@@ -1,7 +1,7 @@
 import type {ServiceConfig} from '../config/schema.js';
 import {ALL_SERVICES} from '../http/target.js';
 
-/** What all servers as one are to the gateway: a service whose limits are those of the servers behind it. */
+/** The hub as a service of the gateway. It sets no limits: those of the upstreams apply. */
 export const hubServiceConfig: ServiceConfig = {
 	name: ALL_SERVICES,
 	transport: 'stdio',

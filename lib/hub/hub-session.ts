@@ -38,15 +38,15 @@ type HubSessionOptions = {
 	readonly startupTimeoutMs: number;
 	readonly expose: () => ExposeMode;
 	readonly runTool: RunTool;
-	/** Which bridge this is. */
+	/** The version of bridge. */
 	readonly version: string;
-	/** What tells this hub from others. */
+	/** Identifies this hub, to detect loops. */
 	readonly hubId: string;
 	/** The token of the client, for quotas. */
 	readonly clientToken: string;
 };
 
-/** All servers as one, for one client: it looks like a server of the newest version that shakes hands. */
+/** All services as one MCP server, for one client. It speaks the newest handshake version. */
 export class HubSession implements Endpoint {
 	readonly name = 'hub';
 	readonly incoming = new Subject<Envelope>();
@@ -98,13 +98,13 @@ export class HubSession implements Endpoint {
 		};
 	}
 
-	/** Takes other services on. Those that are the same are not touched. */
+	/** Replaces the services. Unchanged ones stay connected. */
 	async update(services: ReadonlyMap<string, Service>): Promise<void> {
 		await this.#upstreams.update(services);
 		this.invalidateLists();
 	}
 
-	/** There is something else to list, be it of servers or of local packs. */
+	/** Reads all lists again, after a change of upstreams or local packs. */
 	invalidateLists(): void {
 		this.#mergedTools.invalidate();
 		this.#mergedLists.invalidate();
@@ -159,7 +159,7 @@ export class HubSession implements Endpoint {
 		};
 	}
 
-	/** Answered at once, whatever the servers do: some clients wait for a second and no longer. */
+	/** Responds at once, whatever the state of the upstreams: some clients time out after a second. */
 	#initialize({body, origin}: Envelope, id: string): void {
 		const {clientInfo, capabilities, _meta} = objectOf(body.params);
 		const hubs = extendHubChain(_meta, this.#options.hubId);
@@ -182,7 +182,7 @@ export class HubSession implements Endpoint {
 		});
 	}
 
-	/** A call waits until it is known which tools there are. */
+	/** Forwards a tool call. It waits until the tools are known. */
 	#callTool(request: Envelope): void {
 		const name = stringParam(request, 'name');
 		if (name === 'run' && this.#mergedTools.hasRunTool) {
@@ -192,7 +192,7 @@ export class HubSession implements Endpoint {
 		this.#clientRequests.forward(request, async signal => {
 			await this.#upstreams.settled;
 			await this.#mergedTools.waitForTool(name, signal);
-			const {member: upstream, tool} = this.#mergedTools.find(name);
+			const {upstream, tool} = this.#mergedTools.find(name);
 			const span = callSpan(this.#options.log, upstream.name, tool.name, traceContextOf(request.body.params));
 			return {
 				upstream,
@@ -254,18 +254,21 @@ export class HubSession implements Endpoint {
 	}
 }
 
-/** A chain of hubs longer than this has no end. */
+/** A longer chain of hubs is rejected as a loop. */
 const MAX_HUBS = 8;
 
-/** The hubs that a handshake has come through, with this one. A hub that is its own server would start without end. */
+/**
+ * Returns the hubs that the handshake has passed, including this one. A hub that is its own upstream would
+ * otherwise start connections without end.
+ */
 function extendHubChain(meta: unknown, id: string): JsonObject {
 	const hubs = listOf(objectOf(meta)[HUBS_META_KEY]);
 	if (hubs.includes(id) || hubs.length >= MAX_HUBS)
-		throw new RpcError(-32600, 'This hub is one of its own servers. Take it out of its configuration.');
+		throw new RpcError(-32600, 'This hub is one of its own servers. Remove it from its configuration.');
 	return {[HUBS_META_KEY]: [...hubs, id]};
 }
 
 const HUBS_META_KEY = 'bridge/hubs';
 
-/** Servers that can be called, and those of which it is to be said why they cannot. */
+/** Includes upstreams that are not connected: calls of their tools fail with the reason. */
 const isEnabled = ({state}: HubUpstream): boolean => state !== 'disabled';

@@ -23,37 +23,42 @@ type HubUpstreamState = 'disabled' | 'connecting' | 'connected' | 'failed';
 type HubUpstreamOptions = {
 	readonly log: Log;
 	readonly startConversation: StartConversation;
-	/** Who the hub's client is, and what it can do. */
+	/** The name and the capabilities of the hub's client. */
 	readonly clientDescription: ClientDescription;
-	/** What is told beside that. */
+	/** The `_meta` of the handshake. */
 	readonly meta: JsonObject;
 	/** The token of the hub's client, for quotas. */
 	readonly clientToken: string;
-	/** It came, went, or has other tools. */
-	readonly onChange: (member: HubUpstream) => void;
-	/** It says something that is no answer. */
-	readonly onMessage: (member: HubUpstream, envelope: Envelope) => void;
+	/** Called when the upstream connects, disconnects or changes its tools. */
+	readonly onChange: (upstream: HubUpstream) => void;
+	/** Receives the requests and notifications of the upstream. */
+	readonly onMessage: (upstream: HubUpstream, envelope: Envelope) => void;
 };
 
-/** The least time between two reads of a list that the server has notified a change of: from end to start. */
+/**
+ * The minimum time from the end of a tools/list read to the start of the next, after change notifications.
+ */
 const MIN_LIST_INTERVAL_MS = 1000;
 
 const INITIALIZED_NOTIFICATION = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 
-/** One server of a hub: connected to, and again when it is lost. */
+/** One upstream of a hub. It is reconnected whenever it is lost. */
 export class HubUpstream {
 	readonly service: Service;
 	readonly name: string;
-	/** What it is asked and tells; undefined while there is no conversation with it. */
+	/** Sends requests to the upstream; undefined while there is no conversation. */
 	rpc: UpstreamRpcClient | undefined;
 	state: HubUpstreamState;
-	/** Why it is not connected. */
+	/** The reason why the upstream is not connected. */
 	reason: string | undefined;
-	/** What it said of itself when hands were shaken. */
+	/** The upstream's result of `initialize`. */
 	initializeResult: JsonObject = {};
-	/** Resolves when it is connected, has failed or is closed, whichever comes first. */
+	/** Resolves when the upstream is connected, has failed or is closed, whichever comes first. */
 	readonly settled: Promise<void>;
-	/** Its tools, as it last listed them: also while it is away, so that who calls one hears why. */
+	/**
+	 * The tools that were listed last. They are kept while the upstream is disconnected, so that calls fail
+	 * with the reason.
+	 */
 	tools: readonly ListedItem[] = [];
 	readonly #options: HubUpstreamOptions;
 	#conversation: Conversation | undefined;
@@ -70,7 +75,7 @@ export class HubUpstream {
 	#isToolListStale = false;
 	#isDisconnected = false;
 	#resolveSettled: () => void = () => {};
-	/** When the next list may be read because of a change, by the clock of `performance`. */
+	/** The earliest time of the next read after a change, by the monotonic clock. */
 	#nextListAt = 0;
 
 	constructor(service: Service, options: HubUpstreamOptions) {
@@ -92,13 +97,13 @@ export class HubUpstream {
 		return capability in objectOf(this.initializeResult.capabilities);
 	}
 
-	/** Begins to connect. Whether that succeeds is told by `onChange`. */
+	/** Starts to connect. The result is reported through `onChange`. */
 	start(): void {
 		if (this.state === 'disabled' || this.#isClosed) return;
 		this.#connect().catch(error => logBug(this.#options.log, error));
 	}
 
-	/** Ends the conversation, and what was started for it. */
+	/** Ends the conversation, and does not reconnect. */
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		this.#resolveSettled();
@@ -106,7 +111,7 @@ export class HubUpstream {
 		await this.#endConversation();
 	}
 
-	/** Its list of tools may be another one now. However often that is said, one list at a time is asked for. */
+	/** Reads the tools again. Only one read runs at a time, however many notifications arrive. */
 	refreshTools(): void {
 		this.#isToolListStale = true;
 		if (this.#isListingTools || this.state !== 'connected') return;
@@ -129,7 +134,7 @@ export class HubUpstream {
 		});
 		this.rpc = rpc;
 		this.#conversation = conversation;
-		// Who shares a server with others may be cut off from it.
+		// A shared upstream may disconnect a single client.
 		void rpc.disconnected.then(() => {
 			if (this.rpc === rpc) void this.#failAndReconnect(sharedConnectionClosed(this.name));
 		});
@@ -161,13 +166,13 @@ export class HubUpstream {
 		if (this.#isToolListStale) this.refreshTools();
 	}
 
-	#reportConnected(attempt: TracedSpan | undefined): void {
+	#reportConnected(span: TracedSpan | undefined): void {
 		const {initializeResult, tools} = this;
 		const negotiation = this.#conversation?.negotiation;
-		reportConnected(attempt, this.service, {negotiation, initializeResult, toolCount: tools.length});
+		reportConnected(span, this.service, {negotiation, initializeResult, toolCount: tools.length});
 	}
 
-	/** The server died, or the connection did. Requests are rejected until it is back. */
+	/** The process has exited, or the connection was lost. Requests are rejected until the upstream is back. */
 	#onDisconnected(error: BridgeError, isRetried: boolean): void {
 		if (this.#isClosed) return;
 		this.#isDisconnected = true;
@@ -175,7 +180,7 @@ export class HubUpstream {
 		if (!isRetried) void this.#failAndReconnect(error);
 	}
 
-	/** It had lost the session. */
+	/** The upstream had lost the session. */
 	#onReinitialized(result: JsonObject): void {
 		this.initializeResult = result;
 		if (!this.#isClosed) this.#reportConnected(connectSpan(this.#options.log, this.service));
@@ -191,10 +196,10 @@ export class HubUpstream {
 		});
 	}
 
-	/** It could not be connected to, and is tried again later: somebody may put right what is wrong. */
+	/** Reconnects after a delay: the cause of the failure may be fixed in the meantime. */
 	async #failAndReconnect(error: unknown): Promise<void> {
 		if (this.#isClosed) return;
-		// Who lost it knows better why than who was waiting for an answer then.
+		// The error of the disconnect is more precise than that of a pending request.
 		if (!this.#isDisconnected) this.#markFailed(error);
 		await this.#endConversation();
 		if (this.#isClosed) return;
@@ -215,7 +220,7 @@ export class HubUpstream {
 		this.#options.onChange(this);
 	}
 
-	/** Lists once, and then again if something has changed meanwhile, but not all the time. */
+	/** Reads the tools, and again if they have changed in the meantime. Reads are rate-limited. */
 	async #relistTools(): Promise<void> {
 		const {rpc} = this;
 		this.#isListingTools = true;
@@ -223,7 +228,7 @@ export class HubUpstream {
 			await pause(Math.max(0, this.#nextListAt - performance.now()));
 			if (rpc && this.rpc === rpc) this.tools = await this.#listTools(rpc);
 		} catch (error) {
-			const sentence = `${this.name} ${messageOf(error)}; what it listed before is kept.`;
+			const sentence = `${this.name} ${messageOf(error)}. Its previous tools are kept.`;
 			this.#options.log.warn('hub.tools.failed', sentence, {server: this.name});
 		} finally {
 			this.#nextListAt = performance.now() + MIN_LIST_INTERVAL_MS;

@@ -13,23 +13,25 @@ type HubUpstreamsOptions = {
 	readonly startConversation: StartConversation;
 	/** The token of the client, for quotas. */
 	readonly clientToken: string;
-	/** How long all of them may take before what there is is told without the others. */
+	/** How long requests wait for upstreams that are still connecting. */
 	readonly startupTimeoutMs: number;
-	readonly onChange: (member: HubUpstream) => void;
-	readonly onMessage: (member: HubUpstream, envelope: Envelope) => void;
+	readonly onChange: (upstream: HubUpstream) => void;
+	readonly onMessage: (upstream: HubUpstream, envelope: Envelope) => void;
 };
 
-/** All servers of a hub, for one client. They are connected to side by side, when it is known who that client is. */
+/**
+ * All upstreams of a hub, for one client. They are connected concurrently, once the client has sent
+ * `initialize`.
+ */
 export class HubUpstreams {
 	readonly #options: HubUpstreamsOptions;
 	#byName = new Map<string, HubUpstream>();
 	#clientDescription: ClientDescription | undefined;
 	#meta: JsonObject = {};
 	#services: ReadonlyMap<string, Service>;
-	/** How many have been added so far. */
 	#addedCount = 0;
 	#resolveSettled: () => void = () => {};
-	/** Resolves when each server is there or has failed, or has had its time. */
+	/** Resolves when every upstream is connected or has failed, or after the startup timeout. */
 	readonly settled: Promise<void>;
 
 	constructor(services: ReadonlyMap<string, Service>, options: HubUpstreamsOptions) {
@@ -40,12 +42,12 @@ export class HubUpstreams {
 		});
 	}
 
-	/** In the order in which they are configured. */
+	/** In the order of the configuration. */
 	get all(): readonly HubUpstream[] {
 		return [...this.#byName.values()];
 	}
 
-	/** Those that are configured, also before it is known who asks for them. */
+	/** The configured names, which are available before `start`. */
 	get names(): readonly string[] {
 		return [...this.#services.keys()];
 	}
@@ -58,7 +60,7 @@ export class HubUpstreams {
 		return this.#byName.get(name);
 	}
 
-	/** Connects to all servers, in the name of this client. `meta` is told with each handshake. */
+	/** Connects to all upstreams on behalf of this client. `meta` is sent with each handshake. */
 	start(clientDescription: ClientDescription, meta: JsonObject): void {
 		if (this.#clientDescription) return;
 		const {log, startupTimeoutMs} = this.#options;
@@ -70,10 +72,10 @@ export class HubUpstreams {
 			const {length: serverCount} = this.all.filter(({state}) => state !== 'disabled');
 			const {length: connected} = this.connected;
 			const toolCount = this.connected.reduce((sum, {tools}) => sum + tools.length, 0);
-			const facts = {serverCount, connected, failed: serverCount - connected, toolCount};
+			const fields = {serverCount, connected, failed: serverCount - connected, toolCount};
 			initSpan.succeed(
 				`${connected} of ${serverCount} servers are connected, with ${toolCount} tools.`,
-				facts,
+				fields,
 			);
 		};
 		void Promise.race([this.#allSettled(), pause(startupTimeoutMs)]).then(() => {
@@ -82,7 +84,7 @@ export class HubUpstreams {
 		});
 	}
 
-	/** Takes other services on. Members whose services are the same are not touched. */
+	/** Replaces the services. Upstreams of unchanged services are kept. */
 	async update(services: ReadonlyMap<string, Service>): Promise<void> {
 		this.#services = services;
 		const clientDescription = this.#clientDescription;
@@ -99,7 +101,6 @@ export class HubUpstreams {
 		await Promise.all(removed.map(upstream => upstream.close()));
 	}
 
-	/** Ends the conversations with all of them, and all that was started for them. */
 	async close(): Promise<void> {
 		const {log} = this.#options;
 		const shutdownSpan = startSpan(log, 'proxy.shutdown', {serverCount: this.all.length});
@@ -129,7 +130,7 @@ export class HubUpstreams {
 		if (this.#byName.get(upstream.name) === upstream) this.#options.onChange(upstream);
 	}
 
-	/** Members that join meanwhile are waited for as well. */
+	/** Also waits for upstreams that are added in the meantime. */
 	async #allSettled(): Promise<void> {
 		for (let count = -1; count !== this.#addedCount; ) {
 			count = this.#addedCount;

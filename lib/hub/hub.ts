@@ -8,18 +8,21 @@ import {HubSession} from './hub-session.js';
 import {RunTool, type RunToolOptions} from './run-tool.js';
 
 export type HubOptions = Pick<RunToolOptions, 'createRunner'> & {
-	/** What tells this hub from others, so that it is not one of its own servers. */
+	/** Identifies this hub, to detect that it is one of its own upstreams. */
 	readonly id?: string;
-	/** Which bridge this is, for those who ask. */
+	/** The version of bridge. */
 	readonly version: string;
 	readonly config: Config;
 	readonly services: ReadonlyMap<string, Service>;
 	readonly log: Log;
-	/** Lets the hub talk to a server, as any client of the gateway would. */
+	/** Connects the hub to an upstream, like any client of the gateway. */
 	readonly startConversation: StartConversation;
 };
 
-/** All servers as one: each client has a session of its own with each of them, and the runner is everybody's. */
+/**
+ * All services as one MCP server. Each client has a separate session with each upstream; all clients share
+ * the runner.
+ */
 export class Hub {
 	readonly #options: HubOptions;
 	readonly #runTool: RunTool;
@@ -40,7 +43,10 @@ export class Hub {
 		this.#runTool = new RunTool({log, createRunner, onChange}, config);
 	}
 
-	/** An endpoint that looks like one server to a client. Closing it ends what was started for that client. */
+	/**
+	 * Returns an endpoint that acts as one MCP server. Closing it ends the sessions and processes of this
+	 * client.
+	 */
 	openSession(clientToken = ''): Endpoint {
 		const {log, startConversation, version} = this.#options;
 		const session = new HubSession({
@@ -59,7 +65,7 @@ export class Hub {
 		return session;
 	}
 
-	/** Takes another configuration on. Servers that are the same in it are not touched. */
+	/** Applies another configuration. Unchanged services keep running. */
 	async update(config: Config, services: ReadonlyMap<string, Service>): Promise<void> {
 		await this.#runTool.update(config);
 		this.#config = config;

@@ -11,16 +11,16 @@ type ListChangeNotifierOptions = {
 	readonly expose: () => ExposeMode;
 };
 
-/** Servers that come at about the same time are told of together; one that is back soon was never away. */
+/** Changes are merged: of upstreams that connect at about the same time, and of one that reconnects soon. */
 const CONNECT_DELAY_MS = 50;
 const DISCONNECT_DELAY_MS = 1000;
 
-/** Tells the client that there is something else to list, when there really is. */
+/** Notifies the client of changed lists, but only if their content has changed. */
 export class ListChangeNotifier {
 	readonly #options: ListChangeNotifierOptions;
-	/** The list of tools that the client was given, or was told to ask for. */
+	/** The tool list that the client last received or was notified of. Undefined before its first request. */
 	lastToolList: string | undefined;
-	/** The servers that were there when the client last heard of resources and prompts. */
+	/** The upstreams with resources or prompts at the last check. */
 	#lastUpstreamNames: string | undefined;
 	#timer: NodeJS.Timeout | undefined;
 
@@ -28,7 +28,7 @@ export class ListChangeNotifier {
 		this.#options = options;
 	}
 
-	/** A server came, went, or has other tools. */
+	/** Called when an upstream connects, disconnects or changes its tools. */
 	onUpstreamChange({state}: HubUpstream): void {
 		this.schedule(state === 'connected' ? CONNECT_DELAY_MS : DISCONNECT_DELAY_MS);
 	}
@@ -50,7 +50,7 @@ export class ListChangeNotifier {
 			.join();
 		const hasChanged = this.#lastUpstreamNames !== undefined && upstreamNames !== this.#lastUpstreamNames;
 		this.#lastUpstreamNames = upstreamNames;
-		// Who has not asked yet will hear of all that there is then.
+		// A client that has not requested the list yet needs no notification.
 		if (this.lastToolList !== undefined && mergedTools.resultJson() !== this.lastToolList) {
 			this.lastToolList = mergedTools.resultJson();
 			this.#notify('tools');

@@ -8,29 +8,34 @@ import {unifiedNames} from './unified-names.js';
 import {itemJson, type ListedItem, readList} from './upstream-lists.js';
 import {compileUriTemplate, type UriMatcher} from './uri-template.js';
 
-/** What is merged beside tools. */
+/** The lists that are merged besides tools. */
 export type MergedListKind = 'resources' | 'resourceTemplates' | 'prompts';
 
-/** How each kind is asked for, by which member its items are known, and which capability a server has that has some. */
+/**
+ * The method of each list, the member that identifies its items, and the capability that an upstream needs.
+ */
 const listKinds = {
 	resources: {method: 'resources/list', key: 'uri', capability: 'resources'},
 	resourceTemplates: {method: 'resources/templates/list', key: 'uriTemplate', capability: 'resources'},
 	prompts: {method: 'prompts/list', key: 'name', capability: 'prompts'},
 } as const;
 
-/** Resources whose servers are known; the oldest is forgotten for the next, and looked for anew. */
-const MAX_REMEMBERED_RESOURCES = 100_000;
+/** Resources whose upstream is cached. The oldest is evicted. */
+const MAX_CACHED_RESOURCES = 100_000;
 
-/** Templates of each server that URIs are matched against. Resources of the others can be read if they are listed. */
+/**
+ * The maximum number of templates of one upstream that URIs are matched against. Resources of further
+ * templates can be read only if they are listed.
+ */
 const MAX_TEMPLATES = 200;
 
-/** Resources and prompts of all servers in one list each, and whose each of them is. */
+/** The merged resources and prompts of all upstreams, and the upstream of each. */
 export class MergedLists {
 	readonly #upstreams: HubUpstreams;
 	readonly #log: Log;
-	readonly #upstreamNameByUri = new BoundedMap<string, string>(MAX_REMEMBERED_RESOURCES);
+	readonly #upstreamNameByUri = new BoundedMap<string, string>(MAX_CACHED_RESOURCES);
 	#templateItems: ReadonlyMap<string, ListedItem> = new Map();
-	#uriTemplates: readonly {readonly server: string; readonly fits: UriMatcher}[] = [];
+	#uriTemplates: readonly {readonly server: string; readonly matches: UriMatcher}[] = [];
 	#prompts: ReadonlyMap<string, ListedItem> = new Map();
 	readonly #promptReads = new CoalescedReads(() => this.#refresh('prompts'));
 	readonly #resourceReads = new CoalescedReads(() => this.#refresh('resources', 'resourceTemplates'));
@@ -40,33 +45,39 @@ export class MergedLists {
 		this.#log = log;
 	}
 
-	/** A server came, went, or notified a change of a list: an item that was not found may be there now. */
+	/**
+	 * Called when an upstream connects, disconnects or changes a list. Items that were not found before may
+	 * exist now.
+	 */
 	invalidate(): void {
 		this.#promptReads.invalidate();
 		this.#resourceReads.invalidate();
 	}
 
-	/** The result of a request for a list, as text. */
+	/** Returns the result of a list request as JSON. */
 	async resultJson(kind: MergedListKind, signal: AbortSignal): Promise<string> {
 		const {key} = listKinds[kind];
 		const names = await this.#readByName(kind, signal);
 		return `{"${kind}":[${[...names].map(([name, item]) => itemJson(key, name, item)).join(',')}]}`;
 	}
 
-	/** Whose prompt this is, and what its server calls it. */
+	/** Finds the upstream of a prompt, and the upstream's name for it. */
 	async findPrompt(
 		name: string,
 		signal: AbortSignal,
-	): Promise<{readonly member: HubUpstream; readonly name: string}> {
+	): Promise<{readonly upstream: HubUpstream; readonly name: string}> {
 		if (!this.#prompts.has(name)) await this.#promptReads.ensureRecent(signal);
 		const found = this.#prompts.get(name);
 		const upstream = found && this.#upstreams.get(found.server);
 		if (!found || !upstream)
 			throw new RpcError(-32602, unknownItemMessage('prompt', name, [...this.#prompts.keys()]));
-		return {member: upstream, name: found.name};
+		return {upstream, name: found.name};
 	}
 
-	/** Whose resource this is: who has listed it, or has a template that it fits; else the only one that has any. */
+	/**
+	 * Finds the upstream of a resource: the one that listed it, or has a matching template. Otherwise, the only
+	 * upstream with resources.
+	 */
 	async upstreamOfResource(uri: string, signal: AbortSignal): Promise<HubUpstream> {
 		const cached = this.#cachedUpstream(uri);
 		if (cached) return cached;
@@ -81,19 +92,19 @@ export class MergedLists {
 	async #readByName(kind: MergedListKind, signal?: AbortSignal): Promise<ReadonlyMap<string, ListedItem>> {
 		const items = await this.#read(kind, signal);
 		const names = kind === 'prompts' ? unifiedNames(items) : firstByName(items);
-		this.#remember(kind, names);
+		this.#cache(kind, names);
 		return names;
 	}
 
-	async #refresh(...all: readonly MergedListKind[]): Promise<void> {
-		await Promise.all(all.map(kind => this.#readByName(kind)));
+	async #refresh(...kinds: readonly MergedListKind[]): Promise<void> {
+		await Promise.all(kinds.map(kind => this.#readByName(kind)));
 	}
 
 	#cachedUpstream(uri: string): HubUpstream | undefined {
 		const server =
 			this.#upstreamNameByUri.get(uri) ??
 			this.#templateItems.get(uri)?.server ??
-			this.#uriTemplates.find(({fits}) => fits(uri))?.server;
+			this.#uriTemplates.find(({matches}) => matches(uri))?.server;
 		return server === undefined ? undefined : this.#upstreams.get(server);
 	}
 
@@ -101,19 +112,19 @@ export class MergedLists {
 		return this.#upstreams.connected.filter(upstream => upstream.hasCapability(capability));
 	}
 
-	#remember(kind: MergedListKind, names: ReadonlyMap<string, ListedItem>): void {
+	#cache(kind: MergedListKind, names: ReadonlyMap<string, ListedItem>): void {
 		if (kind === 'prompts') this.#prompts = names;
 		if (kind === 'resources') for (const [uri, {server}] of names) this.#upstreamNameByUri.set(uri, server);
 		if (kind === 'resourceTemplates') {
 			this.#templateItems = names;
 			this.#uriTemplates = firstOfEachServer(names.values(), MAX_TEMPLATES).map(({server, name}) => ({
 				server,
-				fits: compileUriTemplate(name),
+				matches: compileUriTemplate(name),
 			}));
 		}
 	}
 
-	/** The items of all servers that have some. One that fails is left out, and told of. */
+	/** Reads the list of every upstream that has one. A list that cannot be read is logged and omitted. */
 	async #read(kind: MergedListKind, signal?: AbortSignal): Promise<ListedItem[]> {
 		const {method, key, capability} = listKinds[kind];
 		const lists = this.#upstreamsWith(capability).map(async ({name: server, rpc}) => {
@@ -121,7 +132,7 @@ export class MergedLists {
 				return rpc ? await readList(rpc, {server, method, member: kind, key, signal}) : [];
 			} catch (error) {
 				if (signal?.aborted) throw error;
-				const sentence = `${server} ${(error as Error).message}; what it has is left out.`;
+				const sentence = `${server} ${(error as Error).message}. Its items are omitted.`;
 				this.#log.warn('hub.list.failed', sentence, {server, method});
 				return [];
 			}
@@ -130,14 +141,14 @@ export class MergedLists {
 	}
 }
 
-/** What two servers have under one address is taken from the first. */
+/** If two upstreams have an item with the same name, the first one is used. */
 function firstByName(items: readonly ListedItem[]): Map<string, ListedItem> {
 	const names = new Map<string, ListedItem>();
 	for (const item of items) if (!names.has(item.name)) names.set(item.name, item);
 	return names;
 }
 
-/** The first items of each server, so that a long list of one does not displace those of others. */
+/** Returns the first items of each upstream, so that a long list of one does not displace those of others. */
 function firstOfEachServer(items: Iterable<ListedItem>, limit: number): ListedItem[] {
 	const counts = new Map<string, number>();
 	return [...items].filter(({server}) => {

@@ -13,17 +13,20 @@ type MergedToolsOptions = {
 	readonly runToolJson: () => string;
 };
 
-/** The tools of all servers in one list, and where each of them goes. */
+/** The tools of all upstreams in one list, and the upstream of each. */
 export class MergedTools {
 	readonly #options: MergedToolsOptions;
-	/** The tools of all servers by the names in the list, also of those that are away. Undefined when it has to be made anew. */
+	/**
+	 * The tools by their names in the list, including those of disconnected upstreams. Undefined after a
+	 * change.
+	 */
 	#cachedByName: Map<string, ListedItem> | undefined;
 
 	constructor(options: MergedToolsOptions) {
 		this.#options = options;
 	}
 
-	/** A server came, went, or has other tools. */
+	/** Called when an upstream connects, disconnects or changes its tools. */
 	invalidate(): void {
 		this.#cachedByName = undefined;
 	}
@@ -47,7 +50,7 @@ export class MergedTools {
 		return `{"tools":[${tools.join(',')}]}`;
 	}
 
-	/** Waits for the servers that are still connecting and may have a tool of this name. */
+	/** Waits for connecting upstreams that may have a tool of this name. */
 	async waitForTool(name: string, signal: AbortSignal): Promise<void> {
 		const {upstreams, expose} = this.#options;
 		if (expose() === 'run' || this.#byName.has(name)) return;
@@ -58,26 +61,26 @@ export class MergedTools {
 	}
 
 	/**
-	 * Whose tool is called by this name; fails in words that help. A server that is not connected has each tool that is named
-	 * after it: the call is rejected and logged like one of a tool that it had listed.
+	 * Finds a tool and its upstream, or throws an error that suggests similar names. A disconnected upstream is
+	 * assumed to have every tool with its prefix: the call is rejected and logged like a call of a listed tool.
 	 */
-	find(name: string): {readonly member: HubUpstream; readonly tool: ListedItem} {
+	find(name: string): {readonly upstream: HubUpstream; readonly tool: ListedItem} {
 		const {upstreams, expose} = this.#options;
 		const tool = expose() === 'run' ? undefined : this.#byName.get(name);
 		const upstream = tool && upstreams.get(tool.server);
-		if (tool && upstream) return {member: upstream, tool};
+		if (tool && upstream) return {upstream, tool};
 		if (expose() !== 'run')
 			for (const disconnected of upstreams.all.filter(({state}) => state !== 'connected')) {
 				const toolName = stripServerPrefix(name, disconnected.name);
 				if (toolName !== undefined)
-					return {member: disconnected, tool: assumedTool(disconnected.name, toolName)};
+					return {upstream: disconnected, tool: assumedTool(disconnected.name, toolName)};
 			}
 		const names = [...(this.hasRunTool ? ['run'] : []), ...(expose() === 'run' ? [] : this.#byName.keys())];
 		throw new RpcError(-32602, unknownItemMessage('tool', name, names));
 	}
 }
 
-/** A tool that a server which is not connected may have. */
+/** A tool that a disconnected upstream may have. */
 const assumedTool = (server: string, name: string): ListedItem => ({
 	server,
 	name,

@@ -7,7 +7,7 @@ import {canonicalId} from '../wire/id.js';
 import {memberText} from '../wire/member.js';
 import type {HubUpstream} from './hub-upstream.js';
 
-/** Why a request is refused, as JSON-RPC has it. */
+/** A JSON-RPC error to respond with. */
 export class RpcError extends Error {
 	override readonly name = 'RpcError';
 	readonly code: number;
@@ -18,22 +18,22 @@ export class RpcError extends Error {
 	}
 }
 
-/** Does what a request asks for. Gives its result as JSON text. */
+/** Computes the result of a request, as JSON text. */
 type ComputeResult = (signal: AbortSignal) => Promise<string>;
 
-/** Where a request goes, as its server is to hear it. */
+/** The upstream of a request, and the request as it is sent there. */
 type UpstreamRoute = {
 	readonly upstream: HubUpstream;
 	readonly request: Envelope;
-	/** Told of the answer, before the client is. */
-	readonly onResponse?: (answer: Envelope) => void;
+	/** Called with the response before the client gets it. */
+	readonly onResponse?: (response: Envelope) => void;
 };
 
-/** The requests of the hub's client that are under way: each is answered once, unless it is given up. */
+/** The pending requests of the hub's client. Each gets one response, unless it is cancelled. */
 export class PendingClientRequests {
 	readonly #send: (envelope: Envelope) => void;
 	readonly #log: Log;
-	/** What gives each of them up, by its key. There are no more than the client may wait for. */
+	/** Aborts each request, by its key. The limit of the client's pending requests bounds the map. */
 	readonly #pending = new Map<string, (reason: string) => void>();
 
 	constructor(send: (envelope: Envelope) => void, log: Log) {
@@ -41,7 +41,7 @@ export class PendingClientRequests {
 		this.#log = log;
 	}
 
-	/** Answers a request by work that takes time. */
+	/** Responds to a request when `compute` settles. */
 	respondAsync({head: {id = 'null', key = ''}, origin}: Envelope, compute: ComputeResult): void {
 		const controller = new AbortController();
 		this.#pending.set(key, reason => controller.abort(new DOMException(reason, 'AbortError')));
@@ -51,7 +51,7 @@ export class PendingClientRequests {
 		);
 	}
 
-	/** Passes a request on to the server that `find` finds, which may take time, and what that answers back. */
+	/** Forwards a request to the upstream that `findRoute` resolves to, and its response to the client. */
 	forward(
 		{head: {id = 'null', key = ''}, origin}: Envelope,
 		findRoute: (signal: AbortSignal) => Promise<UpstreamRoute>,
@@ -73,7 +73,7 @@ export class PendingClientRequests {
 		const respond = (response: Envelope): void => {
 			this.#pending.delete(key);
 			onResponse?.(response);
-			// What a server refuses by an HTTP status is nothing to the client of all of them.
+			// Drops the HTTP status of the upstream: the client has one HTTP connection for all upstreams.
 			this.#send(response.forwardedAs({name: response.origin.name, valve: response.origin.valve}, id));
 		};
 		if (!rpc || upstream.state !== 'connected') {
@@ -87,30 +87,29 @@ export class PendingClientRequests {
 		const upstreamId = rpc.sendRequest(request, respond, id);
 	}
 
-	/** The client gives a request up. */
 	cancel(cancellation: Envelope): void {
 		const id = memberText(cancellation.bytes, 'params', 'requestId');
 		const key = id === undefined ? '' : canonicalId(id);
 		const abort = this.#pending.get(key);
 		this.#pending.delete(key);
-		abort?.('the client gave it up');
+		abort?.('the client cancelled the request');
 	}
 
-	/** The client is gone. */
+	/** Aborts all requests after the client has disconnected. */
 	close(): void {
 		const all = [...this.#pending.values()];
 		this.#pending.clear();
-		for (const abort of all) abort('the client has left');
+		for (const abort of all) abort('the client disconnected');
 	}
 
-	/** The answer to a request that failed. */
+	/** Returns the response to a request that failed. */
 	errorResponse(id: string, error: unknown, origin: MessageOrigin): Envelope {
 		if (error instanceof BridgeError) return Envelope.errorResponse(id, error, origin);
 		if (!(error instanceof RpcError)) logBug(this.#log, error);
 		const rpc: JsonObject =
 			error instanceof RpcError
 				? {code: error.code, message: error.message}
-				: {code: -32603, message: 'Internal error: the log of bridge says more'};
+				: {code: -32603, message: 'Internal error: see the log of bridge'};
 		return Envelope.response(id, 'error', rpc, origin);
 	}
 
@@ -121,14 +120,14 @@ export class PendingClientRequests {
 	}
 }
 
-/** An answer with a result that is written already. */
+/** Returns a response with a result that is already serialized. */
 function resultEnvelope(id: string, result: string, origin: MessageOrigin): Envelope {
 	const envelope = Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"result":${result}}`, origin);
 	envelope.isFinalResponse = true;
 	return envelope;
 }
 
-/** Why nothing can be asked of a server now. */
+/** Returns the error for requests to an upstream that is not connected. */
 export const upstreamUnavailable = ({name, state, reason}: HubUpstream): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
@@ -143,11 +142,10 @@ export const upstreamUnavailable = ({name, state, reason}: HubUpstream): BridgeE
 	);
 
 const cancelledError = (reason: string): BridgeError =>
-	new BridgeError('ERR_REQUEST_CANCELLED', `It was cancelled: ${reason}.`, 'Ask again.');
+	new BridgeError('ERR_REQUEST_CANCELLED', `The request was cancelled: ${reason}.`, 'Send it again.');
 
-/** Characters of a name that are shown. */
+/** The maximum length of a name in an error message. */
 const MAX_SHOWN_LENGTH = 200;
 
-/** What is said of a name that nothing has. */
 export const unknownItemMessage = (kind: string, name: string, names: readonly string[]): string =>
 	`Unknown ${kind}: ${name.slice(0, MAX_SHOWN_LENGTH)}. ${didYouMean(name, names)}`.trim();

@@ -5,7 +5,6 @@ import type {HubUpstreams} from './hub-upstreams.js';
 import type {MergedListKind, MergedLists} from './merged-lists.js';
 import {type PendingClientRequests, RpcError} from './pending-client-requests.js';
 
-/** Sees to a request, which has this id. */
 export type HubRequestHandler = (request: Envelope, id: string) => void;
 
 type ResourceAndPromptHandlersOptions = {
@@ -14,7 +13,9 @@ type ResourceAndPromptHandlersOptions = {
 	readonly clientRequests: PendingClientRequests;
 };
 
-/** What is done with requests for resources and prompts, by their methods. They wait until it is known which servers are there. */
+/**
+ * The handlers of requests for resources and prompts, by method. They wait until the upstreams have settled.
+ */
 export function resourceAndPromptHandlers({
 	upstreams,
 	mergedLists,
@@ -38,14 +39,14 @@ export function resourceAndPromptHandlers({
 				return {upstream: await mergedLists.upstreamOfResource(uri, signal), request};
 			});
 		};
-	/** Under the name that its server knows the prompt by. */
+	/** Replaces the name in the merged list with the upstream's name. */
 	const promptHandler =
 		(...path: readonly string[]): HubRequestHandler =>
 		request => {
 			const unifiedName = stringParam(request, ...path);
 			clientRequests.forward(request, async signal => {
 				await upstreams.settled;
-				const {member: upstream, name} = await mergedLists.findPrompt(unifiedName, signal);
+				const {upstream, name} = await mergedLists.findPrompt(unifiedName, signal);
 				const range = memberRange(request.bytes, 'params', ...path);
 				return {upstream, request: range ? request.withTextAt(range, JSON.stringify(name)) : request};
 			});
@@ -68,7 +69,7 @@ export function resourceAndPromptHandlers({
 	};
 }
 
-/** A text in the params of a request, which has to be there. */
+/** Returns a required string parameter of a request. */
 export function stringParam(request: Envelope, ...path: readonly string[]): string {
 	const value: unknown = JSON.parse(memberText(request.bytes, 'params', ...path) ?? 'null');
 	if (typeof value === 'string') return value;

@@ -4,20 +4,20 @@ import {jsonComplexity} from '../wire/json-complexity.js';
 
 /** The limits of a response to a call in `run`. They are checked before the response is parsed. */
 export type ResponseLimits = {
-	/** Bytes of the whole message, attachments included. */
+	/** Bytes of the whole message, including attachments. */
 	readonly maxBytes: number;
-	/** Members of all objects together. */
+	/** Members of all objects in total. */
 	readonly maxMembers: number;
 	/** Whether a larger `limits.runCall` makes `maxBytes` larger. */
 	readonly canBeRaised: boolean;
 };
 
-/** With its key, colon and comma, a member has at least this many bytes. */
+/** The minimum size of a member with its key, colon and comma. */
 const MIN_MEMBER_BYTES = 5;
-/** A shorter response exceeds no other limit than that of its bytes. */
+/** A shorter response cannot exceed the limits of values and members. */
 const MIN_CHECKED_BYTES = Math.min(MEMBERS_PER_MIB * MIN_MEMBER_BYTES, MAX_RESULT_VALUES);
 
-/** Rejects a response that is too much to be parsed on the main thread. `name` is the tool's. */
+/** Throws if a response is too large to be parsed on the main thread. `name` is the name of the tool. */
 export function checkResponseLimits(
 	response: Envelope,
 	{maxBytes, maxMembers, canBeRaised}: ResponseLimits,

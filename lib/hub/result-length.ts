@@ -2,12 +2,12 @@ import type {Envelope} from '../core/envelope.js';
 import {listOf, objectOf} from '../util/json.js';
 import {memberRange} from '../wire/member.js';
 
-/** Longer JSON is not parsed to be measured. */
+/** Longer JSON is not parsed. Its length in bytes is used instead. */
 const MAX_BYTES = 2 ** 20;
 
 /**
- * The length of a tool's result as a string: its texts, also those of resources, joined by line feeds or, without a text, its
- * structured content as JSON. In characters; over a mebibyte, the bytes of the JSON.
+ * The length of a tool's result as a string, in characters: its texts, including those of resources, joined
+ * by line feeds; or without any text, its structured content as JSON.
  */
 export function resultLength({bytes}: Envelope): number {
 	const [start, end] = memberRange(bytes, 'result', 'content') ?? [0, 0];

@@ -1,19 +1,22 @@
 import {displayName, PROXY_PACK, type RunPacks} from '../run/run-packs.js';
 
-/** How many tools of a pack are named, and how long the names of one pack may be. */
+/** The maximum number of tools to name per pack, and the maximum length of their names. */
 const MAX_TOOLS = 8;
 const MAX_NAMES = 160;
 
 const NOTATION = `Run Python that calls tools as pack.tool(name=value). Results are data: r[0].name, r["name"]. The last expression is returned. Loops, comprehensions, f-strings, try/except (ToolError) work.
 Find tools: proxy.search("text"), proxy.help("pack.tool"), proxy.list_tools(server="pack").`;
 
-/** What a model is told of the `run` tool: the notation, and each pack in a line. It pays for every word. */
+/**
+ * Returns the description of the `run` tool: the notation, and one line per pack. It is kept short, since it
+ * costs tokens.
+ */
 export function describeRun(packs: RunPacks): string {
 	const lines = [...packs.entries]
 		.filter(([name]) => name !== PROXY_PACK)
 		.map(([name, pack]) => `${name}: ${toolNames(packs.toolsOf(pack).map(displayName))}`);
 	return lines.length === 0
-		? `${NOTATION}\nNo pack is there yet.`
+		? `${NOTATION}\nNo packs are available yet.`
 		: `${NOTATION}\nPacks:\n${lines.join('\n')}`;
 }
 

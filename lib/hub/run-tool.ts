@@ -9,44 +9,43 @@ import {type JsonObject, objectOf} from '../util/json.js';
 import type {ResponseLimits} from './response-limits.js';
 import {describeRun} from './run-description.js';
 
-/** What a program of one client can call. */
+/** The packs and servers that the programs of one client can use. */
 type RunScope = {
 	readonly packs: () => readonly Pack[];
 	readonly servers: () => readonly ServerState[];
-	/** The token of that client. */
+	/** The token of the client. */
 	readonly clientToken: string;
 };
 
 export type RunToolOptions = {
 	readonly log: Log;
-	/** Makes what runs programs. It is only made when it is needed. */
+	/** Creates the runner when it is first needed. */
 	readonly createRunner: (options: RunnerOptions) => Promise<Runner>;
-	/** There are other local packs. */
+	/** Called when the local packs have changed. */
 	readonly onChange: () => void;
 };
 
-/** What the configuration says of it. */
 type RunSettings = {
-	/** Where local packs are, if there are any. */
+	/** The folder of local packs, if there is one. */
 	readonly packs: string | undefined;
 	/** The content that the packs must have; absent if any content is accepted. */
 	readonly trustedPacks?: TrustedPacks;
-	/** How long a module of them may take to be loaded. */
+	/** How long a module of the packs may take to load. */
 	readonly startupTimeoutMs: number;
 	/** How long a run may take. */
 	readonly runTimeoutMs: number;
 	readonly limits: Pick<ConfigLimits, 'clientRuns' | 'runCallBytes'>;
 };
 
-/** The most that a configuration may give a run. */
+/** The maximum of `runTimeoutMs`. */
 const MAX_RUN_MS = 3_600_000;
 
-/** A response may have its content as text and as a value, and with escapes. */
+/** A response may contain its content twice, as text and as a value, and with escapes. */
 const RESULTS_PER_RESPONSE = 4;
-/** A response of this length is in memory several times until it is garbage. */
+/** A response of this length is in memory several times until it is garbage-collected. */
 const MAX_RESPONSE_BYTES = 2 ** 24;
 
-/** The `run` tool: one runner, with its limits, for all clients; each of them has packs of its own. */
+/** The `run` tool. All clients share one runner, with its limits; their packs differ. */
 export class RunTool {
 	readonly #options: RunToolOptions;
 	#runner: Promise<Runner> | undefined;
@@ -59,19 +58,21 @@ export class RunTool {
 		this.#packFolder = this.#openPackFolder(settings);
 	}
 
-	/** Resolves when the local packs are there. */
+	/** Resolves when the local packs are loaded. */
 	get ready(): Promise<void> {
 		return this.#packFolder?.ready ?? Promise.resolve();
 	}
 
-	/** The limits of a response to a call of a program. */
+	/** The limits of a response to a call from a program. */
 	get responseLimits(): ResponseLimits {
 		const {runCallBytes} = this.#settings.limits;
 		const maxBytes = Math.min(RESULTS_PER_RESPONSE * runCallBytes, MAX_RESPONSE_BYTES);
 		return {maxBytes, maxMembers: maxMembersFor(runCallBytes), canBeRaised: maxBytes < MAX_RESPONSE_BYTES};
 	}
 
-	/** Takes other settings on. Packs that are loaded from the same folder stay as they are. */
+	/**
+	 * Applies other settings. Loaded packs are kept if their folder and their trusted content stay the same.
+	 */
 	async update(settings: RunSettings): Promise<void> {
 		const previous = this.#settings;
 		this.#settings = settings;
@@ -96,7 +97,7 @@ export class RunTool {
 		});
 	}
 
-	/** Runs what a call of the tool asks for. What is wrong with that is told in the result, which models read. */
+	/** Runs a program. Errors in the arguments are reported in the result, which models read. */
 	async call(params: JsonObject, scope: RunScope, signal: AbortSignal): Promise<JsonObject> {
 		const {command, ...others} = objectOf(params.arguments);
 		if (typeof command !== 'string' || Object.keys(others).length > 0)

@@ -9,7 +9,10 @@ import {memberRange, memberText} from '../wire/member.js';
 import {resultLength} from './result-length.js';
 import type {ListedItem} from './upstream-lists.js';
 
-/** A call of a client, as its server is to hear it: under the tool's own name, in the trace that this belongs to. */
+/**
+ * Returns a client's call as it is sent to the upstream: with the upstream's name for the tool, and in the
+ * trace of the span.
+ */
 export function toUpstreamCall(call: Envelope, {name}: ListedItem, traceContext: TraceContext): Envelope {
 	const range = memberRange(call.bytes, 'params', 'name');
 	const renamed = range ? call.withTextAt(range, JSON.stringify(name)) : call;
@@ -20,14 +23,13 @@ export function toUpstreamCall(call: Envelope, {name}: ListedItem, traceContext:
 	});
 }
 
-/** Characters of a tool's name in a log entry: a client may call any name. */
+/** The maximum length of a tool name in a log entry: clients may call any name. */
 const MAX_NAME = 200;
 
-/** Begins what is told of one call. */
 export const callSpan = (log: Log, server: string, tool: string, parent: TraceContext): TracedSpan =>
 	startSpan(log, 'proxy.tool.call', {server, tool: tool.slice(0, MAX_NAME)}, parent);
 
-/** Logs how a call ended, by its answer. */
+/** Ends the span of a tool call with its response. */
 export function endCallSpan(toolSpan: TracedSpan, name: string, response: Envelope): void {
 	const {head, bytes} = response;
 	if (head.hasError) {
@@ -37,10 +39,10 @@ export function endCallSpan(toolSpan: TracedSpan, name: string, response: Envelo
 	const fields = {resultLength: resultLength(response)};
 	if (memberText(bytes, 'result', 'isError') === 'true')
 		toolSpan.fail(`${name} responded with an error.`, new ToolError(errorText(response)), fields);
-	else toolSpan.succeed(`${name} has answered.`, fields);
+	else toolSpan.succeed(`${name} succeeded.`, fields);
 }
 
-/** A call that has no result, under the kind of failure that it is, if that is one of bridge's. */
+/** A call with an error response. Its name is the kind of error, if the error is from bridge. */
 class CallError extends Error {
 	override readonly name: string;
 
@@ -51,27 +53,27 @@ class CallError extends Error {
 	}
 }
 
-/** A tool that says that it has failed. */
+/** A tool result with `isError`. */
 class ToolError extends Error {
 	override readonly name = 'ToolError';
 }
 
 const errorText = (response: Envelope): string => {
 	const excess = exceededLimit(response);
-	if (excess !== undefined) return `It has ${excess}.`;
+	if (excess !== undefined) return `The result has ${excess}.`;
 	const {content} = objectOf(response.body.result);
 	const [first] = Array.isArray(content) ? content : [];
 	return toText(objectOf(first).text ?? content);
 };
 
-/** The limit that a response exceeds for parsing on the main thread; undefined if it exceeds none. */
+/** Returns the limit that a response exceeds for parsing on the main thread; undefined if it exceeds none. */
 function exceededLimit({bytes}: Envelope): string | undefined {
-	// A response with fewer bytes than the limit has no more values than that, and the depth of messages is limited.
+	// A response never has more values than bytes, and the depth of messages is limited.
 	if (bytes.length <= MAX_RESULT_VALUES || jsonComplexity(bytes).values <= MAX_RESULT_VALUES) return;
 	return `more than ${MAX_RESULT_VALUES} values`;
 }
 
-/** The error of a response, or one that stands for it. */
+/** Returns the error of a response, or a substitute for one that is too large to parse. */
 export function errorOf(response: Envelope): JsonObject {
 	const excess = exceededLimit(response);
 	return excess === undefined
@@ -79,7 +81,7 @@ export function errorOf(response: Envelope): JsonObject {
 		: {message: `The server sent an error with ${excess}.`};
 }
 
-/** Where in a trace a client's request belongs, if it says so. */
+/** Returns the trace context of a request, if it has one. */
 export const traceContextOf = (params: unknown): TraceContext => {
 	const {traceparent, tracestate} = objectOf(objectOf(params)._meta);
 	return {
@@ -88,6 +90,6 @@ export const traceContextOf = (params: unknown): TraceContext => {
 	};
 };
 
-/** What a client says it can do, as its servers are told: the hub knows no tasks. */
+/** Returns the client's capabilities as they are sent to upstreams. The hub does not support tasks. */
 export const forwardedCapabilities = (capabilities: unknown): JsonObject =>
 	without(objectOf(capabilities), 'tasks');

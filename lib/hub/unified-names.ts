@@ -1,17 +1,18 @@
 import {createHash} from 'node:crypto';
 
-/** What the models of most vendors take for the name of a tool: so many characters, of these alone. */
+/** Tool names that the models of most vendors accept have at most this many characters, all from this set. */
 const MAX_NAME = 64;
 const DISALLOWED = /[^A-Za-z0-9_-]/g;
 const HASH_LENGTH = 8;
 const MAX_SERVER_LENGTH = 20;
 
-/** Something that a server has, by its own name. */
+/** An item of an upstream, with the upstream's name for it. */
 type ServerItem = {readonly server: string; readonly name: string};
 
 /**
- * Names for what many servers have, in one list: `server__name`, with what no model would take replaced. What is too long,
- * or would be there twice, is told apart by a few characters that stay the same from one start to the next.
+ * Returns unique names for the items of all upstreams: `server__name`, with unsupported characters replaced.
+ * A name that is too long, or a duplicate, gets a suffix. It is a hash, so it stays the same after a
+ * restart.
  */
 export function unifiedNames<T extends ServerItem>(all: Iterable<T>): Map<string, T> {
 	const names = new Map<string, T>();
@@ -19,13 +20,16 @@ export function unifiedNames<T extends ServerItem>(all: Iterable<T>): Map<string
 		const plain = `${item.server}__${item.name}`.replace(DISALLOWED, '_');
 		const isUsable = plain.length <= MAX_NAME && !names.has(plain);
 		const unified = isUsable ? plain : shortenedName(item);
-		// The same server, and the same name twice: the first one counts, as it does for the server's own clients.
+		// If an upstream lists a name twice, the first item is used, as clients of that upstream do.
 		if (!names.has(unified)) names.set(unified, item);
 	}
 	return names;
 }
 
-/** What follows the server in a name of such a list; undefined if the name cannot be of something that this server has. */
+/**
+ * Returns the part of a unified name after its server; undefined if no item of this server can have that
+ * name.
+ */
 export function stripServerPrefix(unified: string, server: string): string | undefined {
 	const prefix = [server, server.slice(0, MAX_SERVER_LENGTH)].find(start => unified.startsWith(`${start}__`));
 	return prefix === undefined ? undefined : unified.slice(prefix.length + 2);

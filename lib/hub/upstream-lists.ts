@@ -8,19 +8,22 @@ import {marks} from '../wire/marks.js';
 import {originalTools, type WrappedOutput, wrappedOutput} from './unwrap-output.js';
 import type {UpstreamRpcClient} from './upstream-rpc-client.js';
 
-/** A tool, prompt or resource of a server, as it is listed. */
+/** A tool, prompt or resource as an upstream lists it. */
 export type ListedItem = {
 	readonly server: string;
-	/** As the server knows it. */
+	/** The upstream's name for the item. */
 	readonly name: string;
-	/** All of it but its name, as JSON with its numbers as they were written. */
+	/** The item without its name, as JSON. Numbers keep their original text. */
 	readonly rest: string;
 	readonly body: JsonObject;
-	/** The output of a tool, where its results have it wrapped. */
+	/** How the output of a tool is wrapped, if it is. */
 	readonly output?: WrappedOutput | undefined;
 };
 
-/** The limits of one list, all its pages together: it is parsed on the main thread, after each notification that it changed. */
+/**
+ * The limits of one list, with all its pages. It is parsed on the main thread, again after each change
+ * notification.
+ */
 const MAX_PAGES = 1000;
 export const MAX_LIST_BYTES = 4 * 2 ** 20;
 export const MAX_LIST_ITEMS = 10_000;
@@ -28,13 +31,15 @@ export const MAX_LIST_ITEMS = 10_000;
 type UpstreamListOptions = {
 	readonly server: string;
 	readonly method: string;
-	/** The member of the result that holds the list, and the one that names each item. */
+	/** The member of the result that contains the list, and the member that identifies each item. */
 	readonly member: string;
 	readonly key: string;
 	readonly signal?: AbortSignal | undefined;
 };
 
-/** Reads all pages of a list that a server has. Fails in words that go on behind the server's name. */
+/**
+ * Reads all pages of a list. Error messages continue a sentence that starts with the name of the upstream.
+ */
 export async function readList(rpc: UpstreamRpcClient, options: UpstreamListOptions): Promise<ListedItem[]> {
 	const {method, signal} = options;
 	const items: ListedItem[] = [];
@@ -47,29 +52,29 @@ export async function readList(rpc: UpstreamRpcClient, options: UpstreamListOpti
 		const page = parsePage(response, options);
 		count += page.items.length;
 		checkLimit(method, count, MAX_LIST_ITEMS, 'items');
-		// One by one: a page may have more items than a call can have arguments.
+		// Not with one `push`: a page may have more items than a call can have arguments.
 		for (const item of itemsOfPage(page, options)) items.push(item);
 		cursor = page.nextCursor;
 		if (cursor === undefined || cursor === null || cursor === '') return items;
-		if (cursors.has(cursor)) throw new Error(`gave the same cursor of ${method} twice`);
+		if (cursors.has(cursor)) throw new Error(`sent the same cursor for ${method} twice`);
 		cursors.add(cursor);
 		checkLimit(method, cursors.size + 1, MAX_PAGES, 'pages');
 	}
 }
 
-/** How long a server has to list tools that it did not declare. Most reject the request at once. */
+/** The timeout of tools/list for an upstream that does not declare tools. Most reject the request at once. */
 const UNDECLARED_TOOLS_TIMEOUT_MS = 3000;
 
 type ReadToolsOptions = {
 	readonly server: string;
-	/** Whether the server has the capability `tools`. */
+	/** Whether the upstream declares the capability `tools`. */
 	readonly isDeclared: boolean;
-	/** The tools that it listed before. */
+	/** The tools that were listed before. */
 	readonly previous: readonly ListedItem[];
 	readonly log: Log;
 };
 
-/** Reads the tools of a server. One that omits the capability may have some all the same. */
+/** Reads the tools of an upstream. Some upstreams have tools without declaring the capability. */
 export async function readTools(
 	rpc: UpstreamRpcClient,
 	{server, isDeclared, previous, log}: ReadToolsOptions,
@@ -88,25 +93,25 @@ export async function readTools(
 }
 
 function checkLimit(method: string, amount: number, limit: number, unit: string): void {
-	if (amount > limit) throw new Error(`has too long a response to ${method}: the limit is ${limit} ${unit}`);
+	if (amount > limit) throw new Error(`sent too long a response to ${method}: the limit is ${limit} ${unit}`);
 }
 
 type ListPage = {
-	/** With their numbers as `write` needs them. */
+	/** The items, with their numbers in the form that `writeJson` expects. */
 	readonly items: readonly unknown[];
-	/** The same items, with their numbers as numbers. */
+	/** The same items, with their numbers as JavaScript numbers. */
 	readonly plainItems: readonly unknown[];
-	/** The tools as the server sent them, where stages have changed the list. */
+	/** The tools as the upstream sent them, if stages have changed the list. */
 	readonly sentTools?: ReadonlyMap<unknown, JsonObject> | undefined;
 	readonly writeJson: (value: unknown) => string;
 	readonly nextCursor: unknown;
 };
 
-/** Parses a response. Only one with numbers that parsing would change is parsed twice. */
+/** Parses a response. Only if parsing would change its numbers, it is parsed twice. */
 function parsePage(response: Envelope, {method, member}: UpstreamListOptions): ListPage {
 	const {result, error} = response.body;
 	if (error !== undefined)
-		throw new Error(`refused ${method}: ${truncated(toText(objectOf(error).message))}`);
+		throw new Error(`rejected ${method}: ${truncated(toText(objectOf(error).message))}`);
 	const {[member]: list, nextCursor} = objectOf(result);
 	const plainItems = listOf(list);
 	const sentTools =
@@ -118,7 +123,7 @@ function parsePage(response: Envelope, {method, member}: UpstreamListOptions): L
 	return {items, plainItems, sentTools, writeJson: value => exact.stringify(value), nextCursor};
 }
 
-/** The items of one page. Items without a name cannot be requested. */
+/** The items of one page. Items without a name are dropped, since they cannot be requested. */
 const itemsOfPage = (
 	{items, plainItems, sentTools, writeJson}: ListPage,
 	{server, key}: UpstreamListOptions,
@@ -132,6 +137,6 @@ const itemsOfPage = (
 		return [{server, name, rest, body: without(body, 'execution'), output}];
 	});
 
-/** An item of a list as JSON, under a name. */
+/** Returns an item as JSON, under another name. */
 export const itemJson = (key: string, name: string, {rest}: ListedItem): string =>
 	`{"${key}":${JSON.stringify(name)}${rest === '{}' ? '' : ','}${rest.slice(1)}`;

@@ -1,6 +1,6 @@
 import type {HubUpstream} from './hub-upstream.js';
 
-/** How much of the servers' logs the client wants to hear: each server is told, and those that come later, too. */
+/** The log level that the client has set. It is sent to all upstreams, including those that connect later. */
 export class UpstreamLogLevel {
 	#level: string | undefined;
 	readonly #sentLevels = new WeakMap<HubUpstream, string>();
@@ -10,7 +10,10 @@ export class UpstreamLogLevel {
 		for (const upstream of upstreams) this.sendTo(upstream);
 	}
 
-	/** Tells a server, unless it knows. One that refuses goes on as it is; nobody waits for it. */
+	/**
+	 * Sends the level to an upstream, unless it has it already. The response is ignored: an upstream may reject
+	 * the request.
+	 */
 	sendTo(upstream: HubUpstream): void {
 		const level = this.#level;
 		if (level === undefined || !upstream.hasCapability('logging') || this.#sentLevels.get(upstream) === level)
@@ -19,7 +22,7 @@ export class UpstreamLogLevel {
 		void upstream.rpc?.request('logging/setLevel', {level});
 	}
 
-	/** A server that comes back has to be told again. */
+	/** A reconnected upstream needs the level again. */
 	reset(upstream: HubUpstream): void {
 		this.#sentLevels.delete(upstream);
 	}

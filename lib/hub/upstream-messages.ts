@@ -15,7 +15,6 @@ import type {MergedTools} from './merged-tools.js';
 
 type UpstreamMessagesOptions = {
 	readonly log: Log;
-	/** Says something to the client. */
 	readonly send: (envelope: Envelope) => void;
 	readonly upstreams: HubUpstreams;
 	readonly mergedTools: MergedTools;
@@ -23,10 +22,13 @@ type UpstreamMessagesOptions = {
 	readonly expose: () => ExposeMode;
 };
 
-/** What servers ask a client for, by the capability that it needs. */
+/** The server requests that are forwarded to the client. */
 const serverRequestMethods = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
 
-/** What becomes of what servers say of their own accord: the client hears it as if one server had said it all. */
+/**
+ * Handles the requests and notifications of upstreams. The client receives them as if one server had sent
+ * them all.
+ */
 export class UpstreamMessages {
 	readonly #options: UpstreamMessagesOptions;
 	readonly #serverRequests = new HubServerRequests();
@@ -43,21 +45,24 @@ export class UpstreamMessages {
 		else this.#receiveRequest(upstream, envelope, id, method);
 	}
 
-	/** The client answers what it was asked. */
+	/** Handles a client's response to a server request. */
 	receiveResponse(envelope: Envelope): void {
 		if (this.#serverRequests.forwardResponse(envelope)) return;
 		const id = shortened(envelope.head.key ?? 'null');
-		const sentence = 'The client answered what no server waits for; that was dropped.';
+		const sentence = 'A response of the client matches no pending server request. It was dropped.';
 		warnRateLimited(this.#options.log, 'rpc.orphan_response', sentence, {id});
 	}
 
-	/** The client tells how it gets on with what it was asked. */
+	/** Handles the progress of a server request. */
 	receiveProgress(envelope: Envelope): void {
 		if (!this.#serverRequests.forwardProgress(envelope))
-			this.#options.log.debug('rpc.dropped', 'The client told of progress that no server waits for.');
+			this.#options.log.debug(
+				'rpc.dropped',
+				'A progress notification of the client matches no pending server request.',
+			);
 	}
 
-	/** A server is not there any more, so that nobody need answer it. */
+	/** Cancels the pending server requests of a disconnected upstream. */
 	cancelRequestsOf(upstream: HubUpstream): void {
 		for (const cancellation of this.#serverRequests.cancelAllOf(upstream)) this.#options.send(cancellation);
 	}
@@ -116,11 +121,14 @@ export class UpstreamMessages {
 				if (this.#options.expose() !== 'run') this.#forwardNotification(upstream, envelope);
 				return;
 			default:
-				this.#options.log.debug('rpc.dropped', `${method} of ${upstream.name} means nothing to the hub.`);
+				this.#options.log.debug(
+					'rpc.dropped',
+					`The hub does not support ${method}, which ${upstream.name} sent.`,
+				);
 		}
 	}
 
-	/** Passes something on, as said in the course of the client's request that it is likely about. */
+	/** Forwards a notification, related to the client's request that it most likely belongs to. */
 	#forwardNotification(upstream: HubUpstream, envelope: Envelope): void {
 		const {name, valve} = envelope.origin;
 		const relatedRequestId = upstream.rpc?.relatedRequestId(envelope);
@@ -130,7 +138,7 @@ export class UpstreamMessages {
 	}
 }
 
-/** A log message that says whose it is. */
+/** Adds the name of the upstream to a log message. */
 const withLogger = (envelope: Envelope, server: string): Envelope =>
 	editMessage(envelope, body => {
 		const params = objectOf(body.params);

@@ -14,16 +14,15 @@ import {unwrapOutput} from './unwrap-output.js';
 import type {ListedItem} from './upstream-lists.js';
 import {waitUntilSettled} from './wait-until-settled.js';
 
-/** What the calls of one program have in common. */
+/** The context that all calls of one program share. */
 export type ProgramContext = {
 	readonly log: Log;
-	/** The id of the client's request that runs it. */
+	/** The id of the client's request that runs the program. */
 	readonly relatedRequestId: string;
 	readonly traceContext: TraceContext;
 	readonly responseLimits: ResponseLimits;
 };
 
-/** A server as a pack of `run`. */
 export function upstreamPack(upstream: HubUpstream, context: ProgramContext): Pack {
 	const {
 		name,
@@ -48,7 +47,7 @@ export function upstreamPack(upstream: HubUpstream, context: ProgramContext): Pa
 	};
 }
 
-/** A tool as a program sees it. */
+/** Returns a tool in the form that programs see. */
 const packTool = ({body, output}: ListedItem): PackTool =>
 	(output ? {...body, outputSchema: output.schema} : body) as PackTool;
 
@@ -67,7 +66,7 @@ const toolCallSpan = (
 	{log, traceContext}: Pick<ProgramContext, 'log' | 'traceContext'>,
 ): TracedSpan => callSpan(log, name, tool, traceContext);
 
-/** Logs a call that no server gets. */
+/** Logs a call that is not sent to the upstream. */
 const logRejected = (span: TracedSpan, name: string, error: unknown): void =>
 	span.fail(`${name} was rejected.`, error);
 
@@ -101,17 +100,17 @@ async function callUpstreamTool(
 		}
 		throw toolFailure(server, errorOf(response));
 	} catch (error) {
-		if (signal.aborted) span.fail(`${name} was given up.`, error);
+		if (signal.aborted) span.fail(`${name} was cancelled.`, error);
 		throw error;
 	}
 }
 
-/** Logs a response over the limits, and throws for it. */
+/** Throws if a response exceeds a limit, and ends its span. */
 function checkLimits(response: Envelope, limits: ResponseLimits, span: TracedSpan, name: string): void {
 	try {
 		checkResponseLimits(response, limits, name);
 	} catch (error) {
-		span.fail(`${name} returned too much.`, error);
+		span.fail(`${name} returned too large a response.`, error);
 		throw error;
 	}
 }
@@ -122,13 +121,13 @@ function parseResult(response: Envelope): unknown {
 	return parseWithBigInts(response.bytes.toString('utf8', start, end));
 }
 
-/** Why a call has no result. That a server is not there any more is said in the same words as always. */
+/** Returns the error of a failed call. An unavailable upstream is always reported in the same words. */
 function toolFailure(server: string, {code, message}: JsonObject): Error {
 	const isUnavailable = code === -31001 || code === -31004;
 	return new Error(isUnavailable ? `Server '${server}' unavailable: ${toText(message)}` : toText(message));
 }
 
-/** What a program is told of a server that asks which there are. */
+/** Returns the state of an upstream for programs that list the servers. */
 export const serverState = ({name, type, service, state, reason}: HubUpstream): ServerState => ({
 	name,
 	type,

@@ -6,23 +6,22 @@ import type {JsonObject} from '../util/json.js';
 import {stringifyWithBigInts} from '../wire/bigint-json.js';
 import {canonicalId} from '../wire/id.js';
 
-/** What is to be done with the answer to a request. */
-type UpstreamResponseHandler = (answer: Envelope) => void;
+type UpstreamResponseHandler = (response: Envelope) => void;
 
 type PendingUpstreamRequest = {
 	readonly onResponse: UpstreamResponseHandler;
-	/** The id of the client's request that this is done for, as text, if it is. */
+	/** The id of the client's request that caused this request, as text. */
 	readonly relatedRequestId: string | undefined;
 };
 
 type UpstreamRpcClientOptions = {
-	/** The server's name, for people. */
+	/** The name of the upstream for error messages. */
 	readonly server: string;
-	/** The server says something that is no answer: a question, or news. */
+	/** Receives the requests and notifications of the upstream. */
 	readonly onMessage: (envelope: Envelope) => void;
 };
 
-/** The hub's end of a conversation with one of its servers: asks under ids of its own, and hears the answers. */
+/** The hub's end of a conversation with an upstream. Requests are sent under ids of the hub. */
 export class UpstreamRpcClient implements Endpoint {
 	readonly name = 'hub';
 	readonly incoming = new Subject<Envelope>();
@@ -46,7 +45,7 @@ export class UpstreamRpcClient implements Endpoint {
 		};
 	}
 
-	/** Passes a request on. Returns the id that the server knows it by. */
+	/** Forwards a request. Returns its id at the upstream. */
 	sendRequest(request: Envelope, onResponse: UpstreamResponseHandler, relatedRequestId?: string): string {
 		const id = String(++this.#lastId);
 		if (this.#isClosed) {
@@ -58,12 +57,12 @@ export class UpstreamRpcClient implements Endpoint {
 		return id;
 	}
 
-	/** Asks something of the hub's own, or in a client's name. Resolves with the answer, be it a result or an error. */
+	/** Sends a request of the hub or of a client. Resolves to the response, which is a result or an error. */
 	async request(method: string, params: JsonObject, options: UpstreamRequestOptions = {}): Promise<Body> {
 		return (await this.requestEnvelope(method, params, options)).body;
 	}
 
-	/** The same, with the answer as it came. */
+	/** Resolves to the response as it was received. */
 	requestEnvelope(
 		method: string,
 		params: JsonObject,
@@ -73,7 +72,7 @@ export class UpstreamRpcClient implements Endpoint {
 			signal?.throwIfAborted();
 			const request = Envelope.fromText(stringifyWithBigInts({jsonrpc: '2.0', id: 0, method, params}));
 			const onAbort = (): void => {
-				this.cancel(id, 'nobody waits for it any more');
+				this.cancel(id, 'the response is no longer needed');
 				reject(signal?.reason);
 			};
 			const onResponse = (response: Envelope): void => {
@@ -85,19 +84,19 @@ export class UpstreamRpcClient implements Endpoint {
 		});
 	}
 
-	/** Says something that needs no answer, or is one. */
+	/** Sends a notification or a response. */
 	sendMessage(envelope: Envelope): void {
 		if (!this.#isClosed) this.incoming.next(envelope);
 	}
 
-	/** Nobody waits for the answer to this any more, and the server is told so. */
+	/** Abandons a request, and sends a cancellation to the upstream. */
 	cancel(id: string, reason: string): void {
 		if (!this.#pending.delete(id)) return;
 		const params = {requestId: Number(id), reason};
 		this.sendMessage(Envelope.of({jsonrpc: '2.0', method: 'notifications/cancelled', params}));
 	}
 
-	/** The request of the client that a message of the server came in the course of, where that is known or likely. */
+	/** Returns the client's request that a message of the upstream most likely belongs to. */
 	relatedRequestId({origin}: Envelope): string | undefined {
 		const pending =
 			origin.relatedRequestId === undefined
@@ -140,11 +139,11 @@ export class UpstreamRpcClient implements Endpoint {
 }
 
 type UpstreamRequestOptions = {
-	/** Gives the request up, and tells the server so. */
+	/** Cancels the request. */
 	readonly signal?: AbortSignal | undefined;
-	/** The id of the client's request that this is done for, as text. */
+	/** The id of the client's request that caused this request, as text. */
 	readonly relatedRequestId?: string | undefined;
 };
 
 const connectionClosed = (server: string): BridgeError =>
-	new BridgeError('ERR_SESSION_CLOSED', `The connection to ${server} was closed.`, 'Ask again.');
+	new BridgeError('ERR_SESSION_CLOSED', `The connection to ${server} was closed.`, 'Send the request again.');

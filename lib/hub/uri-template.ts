@@ -1,4 +1,4 @@
-/** Longer templates and URIs match only as equal text. */
+/** Longer templates and URIs do not match. */
 const MAX_TEMPLATE = 1000;
 const MAX_URI = 2000;
 /** Templates with more literals and expressions, neighboring expressions counted as one, do not match. */
@@ -6,16 +6,16 @@ const MAX_PARTS = 16;
 
 const SLASH = 0x2f;
 
-/** A literal, or what an expression stands for: any text, or text without a slash. */
+/** A literal, or the text of an expression: any text, or text without a slash. */
 type Part = string | {readonly hasSlashes: boolean};
 
-/** Tests whether a URI fits a template. */
+/** Tests whether a URI matches a template. */
 export type UriMatcher = (uri: string) => boolean;
 
 /**
- * Compiles the template of an upstream: `{id}` stands for text without a slash, `{+path}`, `{#…}`, `{/…}`, `{?…}` and
- * `{&…}` for any text. A template never becomes a regular expression: a match costs at most the number of parts times
- * the length of the URI.
+ * Compiles the template of an upstream: `{id}` matches text without a slash; `{+path}`, `{#…}`, `{/…}`,
+ * `{?…}` and `{&…}` match any text. A template never becomes a regular expression: a match costs at most the
+ * number of parts times the length of the URI.
  */
 export function compileUriTemplate(template: string): UriMatcher {
 	const parts = template.length > MAX_TEMPLATE ? [] : parseTemplate(template);
@@ -46,7 +46,7 @@ function parseTemplate(template: string): Part[] {
 
 const isReserved = (expression: string): boolean => '+#/?&'.includes(expression.charAt(1));
 
-/** Keeps every position of the URI that the parts so far can end at. */
+/** Tracks every position of the URI where the parts so far can end. */
 function matchesParts(parts: readonly Part[], uri: string): boolean {
 	let ends = new Uint8Array(uri.length + 1);
 	ends[0] = 1;

@@ -2,7 +2,7 @@ import {setTimeout} from 'node:timers/promises';
 import {unlessAborted} from '../util/unless-aborted.js';
 import type {HubUpstream} from './hub-upstream.js';
 
-/** Waits while a server is still connecting, at most for the time that one call of it may take. */
+/** Waits while an upstream is connecting, at most for its request timeout. */
 export async function waitUntilSettled({settled, service}: HubUpstream, signal: AbortSignal): Promise<void> {
 	const {timeoutMs} = service.config;
 	if (timeoutMs === 0) return unlessAborted(settled, signal);

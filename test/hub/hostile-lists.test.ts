@@ -13,29 +13,29 @@ import {memoryLog} from '../run/support.js';
 
 type Reply = (method: string, cursor: unknown) => string;
 
-/** A connection to a server that replies to each request with a result, given as JSON. */
-function linkTo(reply: Reply): UpstreamRpcClient {
-	const link = new UpstreamRpcClient({server: 'big', onMessage: () => {}});
-	link.incoming.subscribe(({head: {id}, body}) => {
+/** The RPC client of a server that replies to each request with a result, in JSON. */
+function rpcClientFor(reply: Reply): UpstreamRpcClient {
+	const rpc = new UpstreamRpcClient({server: 'big', onMessage: () => {}});
+	rpc.incoming.subscribe(({head: {id}, body}) => {
 		const {cursor} = body.params as {readonly cursor?: unknown};
 		const result = reply(String(body.method), cursor);
 		queueMicrotask(() =>
-			link.outgoing.next(Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"result":${result}}`)),
+			rpc.outgoing.next(Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"result":${result}}`)),
 		);
 	});
-	return link;
+	return rpc;
 }
 
 const tools = {server: 'big', method: 'tools/list', member: 'tools', key: 'name'};
-const readTools = (reply: Reply) => readList(linkTo(reply), tools);
+const readTools = (reply: Reply) => readList(rpcClientFor(reply), tools);
 const items = (count: number): string =>
 	Array.from({length: count}, (_, at) => `{"name":"t${at}"}`).join(',');
 
-test('a list of one page that is longer than the limit is rejected [SEC-D11]', async t => {
+test('rejects a list of one page that is longer than the limit [SEC-D11]', async t => {
 	const page = `{"tools":[{"name":"a","description":"${'x'.repeat(MAX_LIST_BYTES)}"}]}`;
 	await t.throwsAsync(
 		readTools(() => page),
-		{message: 'has too long a response to tools/list: the limit is 4194304 bytes'},
+		{message: 'sent too long a response to tools/list: the limit is 4194304 bytes'},
 	);
 });
 
@@ -48,8 +48,8 @@ test('the limit of a list applies to all its pages together [SEC-D11]', async t 
 	t.is(pages, 4);
 });
 
-test('a list of more items than the limit is rejected, in one page or in two [SEC-D11]', async t => {
-	const error = {message: 'has too long a response to tools/list: the limit is 10000 items'};
+test('rejects a list with too many items, in one page or in two [SEC-D11]', async t => {
+	const error = {message: 'sent too long a response to tools/list: the limit is 10000 items'};
 	t.is((await readTools(() => `{"tools":[${items(MAX_LIST_ITEMS)}]}`)).length, MAX_LIST_ITEMS);
 	await t.throwsAsync(
 		readTools(() => `{"tools":[${items(MAX_LIST_ITEMS + 1)}]}`),
@@ -61,7 +61,7 @@ test('a list of more items than the limit is rejected, in one page or in two [SE
 	);
 });
 
-test('items of a list keep the text of their numbers, whether parsing would change them or not', async t => {
+test('list items keep the text of their numbers, whether or not parsing would change it', async t => {
 	const [first] = await readTools(() => '{"tools":[{"name":"a","n":12345678901234567890,"m":1.50}]}');
 	t.is(first?.rest, '{"n":12345678901234567890,"m":1.50}');
 	t.deepEqual(first?.body, {name: 'a', n: 12_345_678_901_234_567_000, m: 1.5});
@@ -76,11 +76,11 @@ test('a server whose list is too long is unavailable, with its name, the method 
 	t.is((await hub.toolNames()).length, 12);
 	t.regex(
 		errorIn(await hub.call('wix__search')).message,
-		/'wix' unavailable: has too long a response to tools\/list: the limit is 10000 items/,
+		/'wix' unavailable: sent too long a response to tools\/list: the limit is 10000 items/,
 	);
 });
 
-test('a server that always notifies changes of its list is read once a second, and its changes are seen [SEC-D11]', async t => {
+test('reads a list that constantly changes once a second, and uses the changes [SEC-D11]', async t => {
 	// The pause is measured from before the response to the next request, so a busy machine can only make it longer.
 	const server = inlineServer(`
 		let sentAt;
@@ -104,46 +104,46 @@ test('a server that always notifies changes of its list is read once a second, a
 
 /** The lists of two servers, each of which counts its requests. */
 function mergedOf(replies: {readonly [server: string]: Reply}) {
-	const asked: string[] = [];
-	const members = Object.entries(replies).map(([name, reply]) => {
-		const link = linkTo((method, cursor) => {
-			asked.push(`${name} ${method}`);
+	const requests: string[] = [];
+	const upstreams = Object.entries(replies).map(([name, reply]) => {
+		const rpc = rpcClientFor((method, cursor) => {
+			requests.push(`${name} ${method}`);
 			return reply(method, cursor);
 		});
-		return {name, rpc: link, state: 'connected', hasCapability: () => true};
+		return {name, rpc, state: 'connected', hasCapability: () => true};
 	});
-	const all = {connected: members, get: (name: string) => members.find(one => one.name === name)};
-	return {asked, lists: new MergedLists(all as unknown as HubUpstreams, memoryLog())};
+	const all = {connected: upstreams, get: (name: string) => upstreams.find(one => one.name === name)};
+	return {requests, lists: new MergedLists(all as unknown as HubUpstreams, memoryLog())};
 }
 
 const {signal} = new AbortController();
-const nothing = '{"resources":[],"resourceTemplates":[],"prompts":[]}';
+const emptyLists = '{"resources":[],"resourceTemplates":[],"prompts":[]}';
 
-test('requests for unknown resources share one read of the lists, and so do those soon after it [SEC-D11]', async t => {
-	const {asked, lists} = mergedOf({one: () => nothing, two: () => nothing});
+test('requests for unknown resources share one read of the lists, also soon after it [SEC-D11]', async t => {
+	const {requests, lists} = mergedOf({one: () => emptyLists, two: () => emptyLists});
 	const find = (at: number): Promise<HubUpstream> =>
 		lists.upstreamOfResource(`no://${at}`, new AbortController().signal);
 	const found = await Promise.allSettled(Array.from({length: 50}, (_, at) => find(at)));
 	t.true(found.every(({status}) => status === 'rejected'));
 	await t.throwsAsync(find(50), {message: 'Resource not found: no://50'});
-	t.is(asked.length, 4);
+	t.is(requests.length, 4);
 });
 
 test('requests for unknown prompts share one read of the lists [SEC-D11]', async t => {
-	const {asked, lists} = mergedOf({one: () => nothing, two: () => nothing});
+	const {requests, lists} = mergedOf({one: () => emptyLists, two: () => emptyLists});
 	for (let at = 0; at < 20; at++) await t.throwsAsync(lists.findPrompt(`p${at}`, signal));
-	t.is(asked.length, 2);
+	t.is(requests.length, 2);
 });
 
 test('a resource that was not found is found once a list changes', async t => {
 	let resources = '';
-	const {lists} = mergedOf({one: () => nothing, two: () => `{"resources":[${resources}]}`});
+	const {lists} = mergedOf({one: () => emptyLists, two: () => `{"resources":[${resources}]}`});
 	await t.throwsAsync(lists.upstreamOfResource('new://thing', signal));
 	resources = '{"uri":"new://thing"}';
 	lists.invalidate();
 	let owner: HubUpstream | undefined;
-	void lists.upstreamOfResource('new://thing', signal).then(member => {
-		owner = member;
+	void lists.upstreamOfResource('new://thing', signal).then(upstream => {
+		owner = upstream;
 	});
 	// The timer of the read does not keep the process alive, but this does.
 	await until(() => owner !== undefined);
@@ -161,7 +161,7 @@ test('many templates of one server do not disable those of another [SEC-D11]', a
 	await t.throwsAsync(lists.upstreamOfResource('one://200/7', signal), {message: /not found/});
 });
 
-test('a request that is cancelled does not end the read that others wait for [SEC-D11]', async t => {
+test('cancelling a request does not end a read that other requests wait for [SEC-D11]', async t => {
 	let finish = (): void => {};
 	let count = 0;
 	const reads = new CoalescedReads(() => {
@@ -180,7 +180,7 @@ test('a request that is cancelled does not end the read that others wait for [SE
 	t.is(count, 1);
 });
 
-test('a change during a read is followed by another read, for requests that come after the change', async t => {
+test('a change during a read causes another read for later requests', async t => {
 	const ends: Array<() => void> = [];
 	const reads = new CoalescedReads(
 		() =>

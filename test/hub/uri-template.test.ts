@@ -22,7 +22,7 @@ for (const [template, uri, expected] of [
 		t.is(compileUriTemplate(template)(uri), expected);
 	});
 
-/** The expression that a short template stands for, which is safe to run on a short text. */
+/** The equivalent regular expression of a short template, which is safe to run on a short text. */
 const reference = (template: string): RegExp =>
 	new RegExp(`^${template.replaceAll('{+b}', '.*').replaceAll('{a}', '[^/]*')}$`, 's');
 

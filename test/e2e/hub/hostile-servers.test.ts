@@ -17,7 +17,7 @@ for (const [what, script, expected] of [
 	[
 		'a list error with a long text',
 		`methods['tools/list'] = (_, id) => send({id, error: {code: 1, message: 'no '.repeat(500_000)}});`,
-		/^Server 'server' unavailable: refused tools\/list: (?:no ){20}/,
+		/^Server 'server' unavailable: rejected tools\/list: (?:no ){20}/,
 	],
 ] as const)
 	test(`${what} with which a server fails to connect is truncated before it is kept [SEC-D5]`, async t => {
@@ -47,7 +47,7 @@ test('an error with too many values is passed on, and logged without being parse
 	t.like(await hub.call('server__act'), {result: {isError: true, content: [{text: 'no'}]}});
 	await until(() => logged(hub.running, 'proxy.tool.call').length === 1);
 	const [entry] = logged(hub.running, 'proxy.tool.call');
-	t.is(entry?.errorMessage, 'It has more than 500000 values.');
+	t.is(entry?.errorMessage, 'The result has more than 500000 values.');
 });
 
 for (const [what, fields, expected] of [
