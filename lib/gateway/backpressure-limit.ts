@@ -1,4 +1,4 @@
-type BackpressuredClient = {readonly isHeldBack: boolean};
+type BackpressuredClient = {readonly isBackpressured: boolean};
 
 /** Per-client limits on messages that are buffered in memory while the upstream applies backpressure. */
 const MAX_BUFFERED_BYTES = 8 * 2 ** 20;

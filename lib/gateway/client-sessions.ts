@@ -12,7 +12,7 @@ import {RateLimiter} from '../util/rate-limiter.js';
 export type SessionClient = {
 	readonly isInUse: boolean;
 	/** Ends the listen stream, so that the client opens it again, perhaps at another replica. */
-	sendAway?(): void;
+	endStreamsWithRetry?(): void;
 	close(): Promise<void>;
 };
 

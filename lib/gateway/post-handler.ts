@@ -30,6 +30,15 @@ import {locateParkedCall} from './cluster/other-replica.js';
 
 type PostClient = HttpSession | StatelessPosts;
 
+/** A POST to a service, with its body. */
+type PostRequest = {
+	readonly req: IncomingMessage;
+	readonly res: ServerResponse;
+	readonly body: Buffer;
+	readonly service: Service;
+	readonly principal: Principal;
+};
+
 /** The limit of pending requests of one session while its upstream applies backpressure. */
 const MAX_BACKPRESSURED = 256;
 /** The limit of pending requests of one session. */
@@ -44,13 +53,9 @@ export class PostHandler {
 		this.#options = options;
 	}
 
-	handle(
-		req: IncomingMessage,
-		response: ServerResponse,
-		body: Buffer,
-		service: Service,
-		principal: Principal,
-	): void {
+	/** Handles a posted message of the session with this id, or without a session id. */
+	handle(request: PostRequest, sessionId: ReturnType<typeof sessionIdOf>): void {
+		const {req, res: response, body, service, principal} = request;
 		const envelope = envelopeFromMessage(body, bridgeOrigin);
 		const {authorization} = principal;
 		const headers: Headers = {
@@ -64,7 +69,7 @@ export class PostHandler {
 				this.#forward(req, response, body, service, parkedCall.owner);
 				return;
 			}
-			const client = this.#findClient(req, envelope, service, principal, parkedCall?.from);
+			const client = this.#findClient(request, sessionId, envelope, parkedCall?.from);
 			if (client instanceof HttpSession || client instanceof StatelessPosts) client.post(post);
 			else sendHttpError(response, client);
 		} catch (error) {
@@ -104,14 +109,12 @@ export class PostHandler {
 	}
 
 	#findClient(
-		req: IncomingMessage,
+		{req, service, principal}: PostRequest,
+		sessionId: ReturnType<typeof sessionIdOf>,
 		envelope: Envelope,
-		service: Service,
-		principal: Principal,
 		parkedClientKey?: string,
 	): PostClient | HttpError {
 		const {id, method} = envelope.head;
-		const sessionId = sessionIdOf(req);
 		if (sessionId instanceof Error) return {...multipleSessionIds, id};
 		const rejection = rejectFlawed(envelope, sessionId);
 		if (rejection) return rejection;

@@ -162,10 +162,9 @@ export class GatewayRequestHandler {
 	#checkGuard(req: IncomingMessage): HttpError | undefined {
 		const {guard, log} = this.#gateway;
 		const rejection = guard.validate(req);
-		if (rejection?.status !== 403) return rejection;
+		if (!rejection?.event) return rejection;
 		const {host, origin} = req.headers;
-		const event = rejection.message.includes('Origin') ? 'http.origin_rejected' : 'http.host_rejected';
-		warnRateLimited(log, event, `${rejection.message}.`, {host, origin});
+		warnRateLimited(log, rejection.event, `${rejection.message}.`, {host, origin});
 		return rejection;
 	}
 
@@ -202,7 +201,7 @@ export class GatewayRequestHandler {
 				principal,
 				bodies: this.#bodyReader,
 			});
-		if (req.method === 'POST') return this.#handlePost(request);
+		if (req.method === 'POST') return this.#handlePost(request, id);
 		if (id === undefined) return {status: 405, message: 'Method Not Allowed', headers: {allow: 'POST'}};
 		if (id instanceof Error) return multipleSessionIds;
 		const {sessions} = this.#gateway;
@@ -220,9 +219,9 @@ export class GatewayRequestHandler {
 		return;
 	}
 
-	#handlePost(request: ServiceRequest): HttpError | undefined {
+	#handlePost(request: ServiceRequest, id: ReturnType<typeof sessionIdOf>): HttpError | undefined {
 		const {req, res, service} = request;
-		if (this.#gateway.isDraining && sessionIdOf(req) === undefined) {
+		if (this.#gateway.isDraining && id === undefined) {
 			const rejection = rejectWhileDraining(req, this.#gateway.replicas !== undefined);
 			if (rejection) return rejection;
 		}
@@ -235,7 +234,7 @@ export class GatewayRequestHandler {
 			if (!body) sendHttpError(res, error ?? {status: 400, message: 'Bad Request'});
 			else if (!service.config.enabled) sendHttpError(res, serviceDisabledFor(name, body));
 			else if (this.#gateway.findService(name) !== service) sendHttpError(res, serviceChanged(name));
-			else this.#handlePostBody({...request, body});
+			else this.#handlePostBody({...request, body}, id);
 		};
 		if (request.body) handleBody(request.body);
 		else this.#bodyReader.read(req, res, handleBody);
@@ -245,13 +244,19 @@ export class GatewayRequestHandler {
 	/**
 	 * Handles a POST. If it has no session id, the most recent session of the client may be at another replica.
 	 */
-	#handlePostBody(request: ServiceRequest & {readonly body: Buffer}): void {
-		const {req, res, body, service, principal} = request;
+	#handlePostBody(
+		request: ServiceRequest & {readonly body: Buffer},
+		id: ReturnType<typeof sessionIdOf>,
+	): void {
+		const {res} = request;
 		const {replicas} = this.#gateway;
-		const handle = (): undefined => void this.#postHandler.handle(req, res, body, service, principal);
-		const routed = replicas && routeToLastSession(this.#routingContext(replicas), request, handle);
+		const handle = (localId: typeof id): undefined => void this.#postHandler.handle(request, localId);
+		const routed =
+			id === undefined && replicas
+				? routeToLastSession(this.#routingContext(replicas), request, handle)
+				: undefined;
 		if (routed) this.#respondLater(res, routed);
-		else handle();
+		else handle(id);
 	}
 
 	/** Starts a session with a client of 2024-11-05. */

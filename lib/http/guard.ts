@@ -47,12 +47,13 @@ export class Guard {
 		if (countHeader(req, 'host') !== 1)
 			return {status: 400, message: 'Bad Request: exactly one Host header is required'};
 		if (!this.#isAllowedHost(req.headers.host ?? ''))
-			return {status: 403, message: 'Forbidden: unknown Host'};
+			return {status: 403, message: 'Forbidden: unknown Host', event: 'http.host_rejected'};
 		if (countHeader(req, 'origin') > 1 || !this.#isAllowedOrigin(req.headers.origin))
-			return {status: 403, message: 'Forbidden: this Origin is not allowed'};
+			return {status: 403, message: 'Forbidden: this Origin is not allowed', event: 'http.origin_rejected'};
 		if (isPageLoad(req))
 			return {
 				status: 403,
+				event: 'http.origin_rejected',
 				message:
 					'Forbidden: pages may not load this endpoint without an Origin. Use fetch, or a client that is not a browser',
 			};

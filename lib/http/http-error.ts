@@ -12,6 +12,8 @@ export type HttpError = {
 	readonly data?: {readonly [name: string]: unknown};
 	/** The id of the request, as text. */
 	readonly id?: string | undefined;
+	/** The event that logs the rejection. Without one, it is not logged. */
+	readonly event?: 'http.host_rejected' | 'http.origin_rejected';
 	/** Whether the connection is closed, for instance because the rest of a body was not read. */
 	readonly closesConnection?: boolean;
 };

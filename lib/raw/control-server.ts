@@ -76,8 +76,7 @@ function sendResponse(res: ServerResponse, outcome: ControlResponse, isJson: boo
 }
 
 function logRejection(log: Log, {headers: {host, origin}}: IncomingMessage, error: HttpError): HttpError {
-	const event = error.message.includes('Origin') ? 'http.origin_rejected' : 'http.host_rejected';
-	if (error.status === 403) log.warn(event, `${error.message}.`, {host, origin});
+	if (error.event) log.warn(error.event, `${error.message}.`, {host, origin});
 	return error;
 }
 

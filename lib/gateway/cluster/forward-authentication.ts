@@ -91,12 +91,14 @@ export class ForwardAuthentication {
 		this.#sealer = createSealer(secrets);
 	}
 
-	/** Returns the headers for a request that is forwarded to a replica. */
+	/** Returns the headers for a request that is forwarded to a replica. `sessionId` replaces that of the request. */
 	headersFor(
-		{method = '', url = '', headers}: IncomingMessage,
+		{method = '', url = '', headers: received}: IncomingMessage,
 		to: string,
 		body: Buffer | undefined,
+		sessionId?: string,
 	): Headers {
+		const headers = sessionId === undefined ? received : {...received, 'mcp-session-id': sessionId};
 		const metadata: SealedRequest = {
 			time: Date.now(),
 			method,

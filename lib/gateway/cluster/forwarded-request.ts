@@ -29,6 +29,8 @@ export type ForwardOptions = {
 	readonly res: ServerResponse;
 	readonly owner: ReachableOwner;
 	readonly body?: Buffer;
+	/** The session id to send if the client omitted it. */
+	readonly sessionId?: string;
 	/** The timeout of the service; 0 for none. */
 	readonly timeoutMs: number;
 	/** The reply if the owner is lost, and the session with it. */
@@ -86,10 +88,10 @@ export class ForwardedRequest {
 	}
 
 	start(agent: Agent): void {
-		const {req, res, owner, body, timeoutMs} = this.#forwarding;
+		const {req, res, owner, body, timeoutMs, sessionId} = this.#forwarding;
 		const url = new URL(owner.address);
 		url.pathname = pathWithoutQuery(req.url ?? '');
-		this.#headers = this.#options.authentication.headersFor(req, owner.instance, body);
+		this.#headers = this.#options.authentication.headersFor(req, owner.instance, body, sessionId);
 		this.#stop = sendHttpRequestOver(agent, {
 			method: req.method as HttpRequestOptions['method'],
 			url,

@@ -18,24 +18,19 @@ import {
 export function routeToLastSession(
 	context: RoutingContext,
 	request: ServiceRequest & {readonly body: Buffer},
-	handleHere: () => undefined,
+	handleHere: (sessionId: string | undefined) => undefined,
 ): Promise<() => HttpError | undefined> | undefined {
 	const {req, body, service, principal} = request;
 	const {lastSessions} = context.replicas;
-	const clientIdentity =
-		lastSessions && !('mcp-session-id' in req.headers) && clientIdentityOf(req, service, principal);
+	const clientIdentity = lastSessions && clientIdentityOf(req, service, principal);
 	// A stateless client has no session, so its body is not parsed.
 	if (!clientIdentity || req.headers['mcp-protocol-version'] === STATELESS) return;
 	const envelope = envelopeFromMessage(body, bridgeOrigin);
 	const startsSession = envelope.head.flaw !== undefined || envelope.head.method === 'initialize';
 	if (startsSession || isStatelessPost(envelope, req.headers)) return;
 	return lastSessions.find(clientIdentity).then(async id => {
-		if (id === undefined) return handleHere;
+		if (id === undefined) return () => handleHere(undefined);
 		await confirmNotEnded(context, id, request);
-		return () => {
-			// As if the client had sent this header.
-			req.headers['mcp-session-id'] = id;
-			return routeToSession(context, id, request, handleHere);
-		};
+		return () => routeToSession(context, id, {...request, lastSessionId: id}, handleHere);
 	});
 }

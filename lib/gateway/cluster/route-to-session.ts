@@ -84,6 +84,8 @@ export type ServiceRequest = {
 	readonly service: Service;
 	readonly principal: Principal;
 	readonly body?: Buffer;
+	/** The id of the most recent session of a client that omits the header. */
+	readonly lastSessionId?: string;
 };
 
 /**
@@ -102,7 +104,6 @@ export function routeToSession(
 	if ('owner' in location)
 		return forwardToOwner(context, location.owner, request, body => {
 			if (publicId !== req.headers['mcp-session-id'] || !isInitialize(body)) return false;
-			delete req.headers['mcp-session-id'];
 			const error = handleHere(undefined, body);
 			if (error) sendHttpError(request.res, error);
 			return true;
@@ -111,8 +112,6 @@ export function routeToSession(
 	const clientIdentity = lastSessions && clientIdentityOf(req, service, principal);
 	if (clientIdentity && req.method === 'DELETE') void lastSessions.remove(clientIdentity, publicId);
 	else if (clientIdentity && location.here !== NO_SESSION) lastSessions.record(clientIdentity, publicId);
-	// From here on, the request has the internal id.
-	req.headers['mcp-session-id'] = location.here;
 	return handleHere(location.here);
 }
 
@@ -132,7 +131,7 @@ const isInitialize = (body: Buffer): boolean =>
 function forwardToOwner(
 	{replicas: {forwarder}, bodies, context: {sessions}}: RoutingContext,
 	owner: ReachableOwner,
-	{req, res, service, body: knownBody}: ServiceRequest,
+	{req, res, service, body: knownBody, lastSessionId}: ServiceRequest,
 	handledHere: (body: Buffer) => boolean,
 ): HttpError | undefined {
 	const {name, timeoutMs} = service.config;
@@ -142,6 +141,7 @@ function forwardToOwner(
 		owner,
 		timeoutMs,
 		ownerLostError: () => sessions.notFoundError(name),
+		...(lastSessionId === undefined ? {} : {sessionId: lastSessionId}),
 	};
 	if (req.method !== 'POST') return void forwarder.forward(common);
 	if (knownBody) return void forwarder.forward({...common, body: knownBody});
