@@ -38,7 +38,6 @@ export type SessionParameters = {
 	readonly clientIdentity?: ClientIdentity | undefined;
 };
 
-/** A session that another replica started. */
 type ResumedSession = {readonly id: string; readonly portable: PortableState};
 
 /** Clients of services with a longer timeout get keep-alive events. */

@@ -22,7 +22,6 @@ export class BodyReader {
 		this.#memoryLimit = new BodyMemoryLimit(maxBytes);
 	}
 
-	/** Returns the error for a body that is rejected by its headers. */
 	validateHeaders(req: IncomingMessage): HttpError | undefined {
 		return validateBodyHeaders(req, this.#maxBytes());
 	}

@@ -54,7 +54,6 @@ export const newSessionId = (): string => randomBytes(16).toString('hex');
 export class ClientSessions {
 	readonly #options: ClientSessionsOptions;
 	readonly #byId = new Map<string, ClientSession>();
-	/** The number of sessions of each principal, by token. */
 	readonly #counts = new Map<string, number>();
 	#sweep: NodeJS.Timeout | undefined;
 	/** Sessions evicted so far. Evictions are logged at intervals, not one by one. */

@@ -29,7 +29,6 @@ export type GatewayOptions = {
 	readonly live: LiveTraffic;
 	readonly onStderr: ServiceOptions['onStderr'];
 	readonly createRunner: HubOptions['createRunner'];
-	/** The version of bridge. */
 	readonly version: string;
 	/** The files of the web page, and the worker module that indexes the traffic for it. */
 	readonly page?: {readonly files: URL; readonly worker: URL};
@@ -65,7 +64,6 @@ export class Gateway {
 	readonly log: Log;
 	readonly startConversation: StartConversation;
 	readonly live: LiveTraffic;
-	/** The web page and its data. */
 	readonly view: ViewRoutes;
 	config: Config;
 	guard: Guard;
@@ -255,7 +253,6 @@ const createGuard = ({listen, advertise, origins, tokens}: Config, userToken: st
 		tokens: tokens.length > 0 || userToken === undefined || listen.path !== undefined ? tokens : [userToken],
 	});
 
-/** Whether two configurations describe the same set of replicas. */
 const isSameReplicaSet = (a: Config, b: Config): boolean =>
 	a.secret === b.secret && a.advertise?.href === b.advertise?.href && a.store?.href === b.store?.href;
 

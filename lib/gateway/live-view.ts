@@ -4,7 +4,6 @@ import {LiveSource} from '../view/live-source.js';
 import {ViewRoutes} from '../view/view-routes.js';
 import type {GatewayOptions} from './gateway.js';
 
-/** Creates the routes of the web page, with the live traffic as their source. */
 export function createLiveView({live, log, page}: GatewayOptions, canLogOut: () => boolean): ViewRoutes {
 	const {files = pageFolder, worker} = page ?? {};
 	const onBug = (error: Error): void => logBug(log, error);

@@ -38,7 +38,6 @@ export function serveGatewayPage(
 	return;
 }
 
-/** Streams the lines of the traffic log to a viewer as server-sent events. */
 function streamTraffic(
 	{log, live}: Gateway,
 	req: IncomingMessage,

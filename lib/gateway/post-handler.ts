@@ -89,7 +89,6 @@ export class PostHandler {
 		return replicas && locateParkedCall(replicas, req, envelope, {service, principal});
 	}
 
-	/** Forwards a message to the replica that has the parked call. */
 	#forward(
 		req: IncomingMessage,
 		res: ServerResponse,

@@ -25,11 +25,9 @@ if granted > 0 then redis.call('INCRBY', KEYS[1], granted) end
 if redis.call('PTTL', KEYS[1]) < 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
 return {granted, redis.call('PTTL', KEYS[1])}`;
 
-/** The local budget of one principal. */
 type Allowance = {
 	readonly limit: RateLimit;
 	remaining: number;
-	/** The budget granted in this window. */
 	granted: number;
 	/** The end of the window, by the monotonic clock. */
 	windowEndsAt: number;

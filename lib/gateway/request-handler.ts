@@ -48,7 +48,6 @@ import {serveGatewayPage} from './pages.js';
 import {multipleSessionIds, PostHandler, sessionIdOf} from './post-handler.js';
 import {StreamHandler} from './stream-handler.js';
 
-/** Authenticates HTTP requests and routes them to services and pages. */
 export class GatewayRequestHandler {
 	readonly #gateway: Gateway;
 	readonly #context: GatewayContext;
@@ -117,7 +116,7 @@ export class GatewayRequestHandler {
 		}
 	}
 
-	/** The same, once `ready` resolves. Does nothing if the client has disconnected in the meantime. */
+	/** Like `#respond`, once `ready` resolves. Does nothing if the client has disconnected in the meantime. */
 	#respondLater(res: ServerResponse, ready: Promise<() => HttpError | undefined>): undefined {
 		void ready.catch(throwLater).then(produce => {
 			if (!res.destroyed) this.#respond(res, produce);
@@ -128,7 +127,6 @@ export class GatewayRequestHandler {
 		return parseTarget(url, name => this.#gateway.services.has(name));
 	}
 
-	/** Handles a request, or returns the error for a rejected one. */
 	#route(
 		req: IncomingMessage,
 		res: ServerResponse,
@@ -269,7 +267,6 @@ export class GatewayRequestHandler {
 		return;
 	}
 
-	/** Handles an upgrade request. WebSocket is the only supported protocol. */
 	readonly upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
 		const target = this.#parseTarget(req);
 		const service = target.kind === 'mcp' ? this.#gateway.findService(target.service) : undefined;

@@ -3,7 +3,6 @@ import type {Negotiation} from '../protocol/negotiation.js';
 import {STATELESS} from '../protocol/version.js';
 import type {Service} from '../upstream/service.js';
 
-/** The entry of a service in `/status`. */
 export function serviceStatus(service: Service, sessions: number): {readonly [key: string]: unknown} {
 	const {config, health} = service;
 	const negotiation = service.lastNegotiation;

@@ -15,7 +15,6 @@ import {newSessionId} from './client-sessions.js';
 import {rateLimitedEndpoint} from './rate-limited-endpoint.js';
 import {startOnFirstMessage} from './start-on-first-message.js';
 
-/** A client that stays connected during its whole session. */
 export class StreamClient {
 	readonly endpoint: Endpoint;
 
@@ -73,7 +72,6 @@ export class StreamHandler {
 		return;
 	}
 
-	/** Returns the session that a posted message belongs to. */
 	#findSse(id: string, service: Service, principal: Principal): SseSession | HttpError {
 		const {sessions} = this.#options;
 		const {name} = service.config;
@@ -133,6 +131,5 @@ export class StreamHandler {
 	}
 }
 
-/** The headers that are passed to the upstream. */
 const authorizationHeaders = ({authorization}: Principal): Headers =>
 	authorization === undefined ? {} : {authorization};

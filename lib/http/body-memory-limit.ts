@@ -30,7 +30,6 @@ export class BodyMemoryLimit {
 		this.#maxBytes = () => Math.max(MIN_BYTES, MIN_MESSAGES * messageBytes());
 	}
 
-	/** Returns the memory for the body of the request with this response. */
 	forResponse(response: ServerResponse): BodyMemory {
 		return new RequestBodyMemory(this, response);
 	}

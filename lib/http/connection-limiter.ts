@@ -17,7 +17,6 @@ type ConnectionLimiterOptions = {
 	readonly max: number;
 	/** Whether requests prove a principal. If so, open requests do not protect a connection without one. */
 	readonly havePrincipals: boolean;
-	/** Called for each idle connection that is closed. */
 	readonly onEvicted: () => void;
 };
 
@@ -62,7 +61,6 @@ export class ConnectionLimiter {
 		return true;
 	}
 
-	/** Closes an idle connection. Returns false if there is none. */
 	#evict(): boolean {
 		const idle = new Map<string | undefined, {readonly oldest: Socket; count: number}>();
 		for (const [socket, open] of this.#openRequests) {

@@ -7,7 +7,6 @@ export const tokenRequired: HttpError = {
 	headers: {'www-authenticate': 'Bearer realm="bridge"'},
 };
 
-/** The maximum number of names in one message. */
 const MAX_NAMES = 20;
 
 export function unknownService(services: ReadonlyMap<string, unknown>): HttpError {

@@ -67,7 +67,6 @@ export class Guard {
 		return !this.needsToken || this.tokenOf(req, allowsBearer) !== undefined;
 	}
 
-	/** Returns the valid token in the headers of a request, if there is one. */
 	tokenOf({headers}: IncomingMessage, allowsBearer: boolean): string | undefined {
 		if (!this.needsToken) return;
 		const {authorization = '', 'x-bridge-token': bridgeToken} = headers;

@@ -63,7 +63,7 @@ function pauseReading(socket: Socket): () => void {
 	};
 }
 
-/** The same for upgrade requests. */
+/** Like `catchHandlerErrors`, for upgrade requests. */
 export function catchUpgradeErrors(
 	upgrade: UpgradeListener,
 	{admit = admitAll, onBug}: HandlerOptions,

@@ -8,9 +8,7 @@ export type HttpError = {
 	/** The JSON-RPC error code. The default is -32000. */
 	readonly code?: number;
 	readonly headers?: {readonly [name: string]: string};
-	/** Details for programs. */
 	readonly data?: {readonly [name: string]: unknown};
-	/** The id of the request, as text. */
 	readonly id?: string | undefined;
 	/** The event that logs the rejection. Without one, it is not logged. */
 	readonly event?: 'http.host_rejected' | 'http.origin_rejected';

@@ -5,7 +5,6 @@ import type {HttpError} from './http-error.js';
 
 const JSON_TYPE = /^application\/json *(?:; *charset="?utf-8"?)?$/i;
 
-/** Returns the error for a body that is rejected by its headers. */
 export function validateBodyHeaders(req: IncomingMessage, maxBytes: number): HttpError | undefined {
 	const {headers} = req;
 	const type = headers['content-type'] ?? '';

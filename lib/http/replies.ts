@@ -2,7 +2,6 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import {type HttpError, sendHttpError} from './http-error.js';
 import type {RequestTarget} from './target.js';
 
-/** A target below /mcp. */
 export type McpTarget = Extract<RequestTarget, {service: string}>;
 
 export const allowedMethods: {readonly [kind in McpTarget['kind']]: readonly string[]} = {
@@ -11,7 +10,6 @@ export const allowedMethods: {readonly [kind in McpTarget['kind']]: readonly str
 	message: ['POST'],
 };
 
-/** Returns the error for a method that is not allowed. */
 export function checkMethod(
 	{method = ''}: IncomingMessage,
 	allowed: readonly string[],

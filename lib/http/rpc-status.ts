@@ -18,7 +18,9 @@ const statuses = new Map<unknown, number>([
 	[-31007, 413],
 ]);
 
-/** The same for stateless clients: their version requires HTTP errors for some JSON-RPC errors. */
+/**
+ * Like `httpStatusOf`, for stateless clients: their version requires HTTP errors for some JSON-RPC errors.
+ */
 export function statelessHttpStatus(method: string | undefined, response: Envelope): number {
 	if (!response.head.hasError) return 200;
 	const {code} = objectOf(response.body.error);

@@ -6,7 +6,6 @@ import {RateLimiter} from '../util/rate-limiter.js';
 import type {HttpError} from './http-error.js';
 import {findSockets, type SocketRow, type SocketRows, socketKey} from './socket-table.js';
 
-/** A connection whose owner has not been looked up yet. */
 type PendingLookup = {
 	readonly key: string;
 	attempts: number;
@@ -82,7 +81,6 @@ type SameUserOptions = {
  */
 export type AdmitRequest = (req: IncomingMessage) => HttpError | undefined | Promise<HttpError | undefined>;
 
-/** The result for one connection, or the pending check. */
 type CheckResult = {readonly rejection: HttpError | undefined} | Promise<HttpError | undefined>;
 
 /**

@@ -32,7 +32,6 @@ export type HttpServerOptions = {
 	/** The remedy if the address cannot be used: a sentence. */
 	readonly addressRemedy?: string;
 	readonly handle: RequestListener;
-	/** Handles upgrade requests. */
 	readonly upgrade?: UpgradeListener;
 	/** Decides about each request before it is handled. Without it, all are admitted. */
 	readonly admit?: AdmitRequest | undefined;
@@ -44,7 +43,6 @@ export type HttpServerOptions = {
 	readonly maxConnections?: number;
 	/** Whether requests prove a principal, which `handle` then attributes to their connection. */
 	readonly havePrincipals?: boolean;
-	/** Limits of responses that clients do not read. */
 	readonly unread?: UnreadOptions;
 	/**
 	 * Called at intervals while connections are closed at the limit: idle ones, or new ones if none is idle.

@@ -4,7 +4,6 @@ import {connect} from 'node:net';
 import process from 'node:process';
 import {BridgeError} from '../core/errors.js';
 
-/** The state of a path where a server is to listen. */
 export type SocketState = 'free' | 'stale' | 'in use' | 'not a socket';
 
 /** Finds the state of a path. A socket that refuses connections was left by a process that has exited. */

@@ -12,7 +12,6 @@ type UnreadLimits = {
 export type UnreadOptions = {
 	/** Called on each check: the limits may change. */
 	readonly limits: () => UnreadLimits;
-	/** Called when a connection was closed. */
 	readonly onClosed: (reason: string, unreadBytes: number) => void;
 };
 
@@ -25,7 +24,6 @@ const MAX_SWEEP_MS = 1000;
 /** Added to the idle time, so that the unread bytes of a connection count from the first moment. */
 const MIN_WEIGHT_MS = 100;
 
-/** The unread data of one connection. */
 type UnreadState = {
 	bytes: number;
 	/** Bytes that the kernel had accepted at the last check, and when that number last increased. */
@@ -45,7 +43,7 @@ export function trackUnread(socket: object | null | undefined, response?: Server
 	if (socket) limiters.get(socket)?.track(socket as Socket, response);
 }
 
-/** The same for a response. Does nothing if the kernel has accepted all of it. */
+/** Like `trackUnread`, for a response. Does nothing if the kernel has accepted all of it. */
 export function trackUnreadResponse(response: ServerResponse): void {
 	if (response.writableLength > 0) trackUnread(response.req?.socket, response);
 }
@@ -91,7 +89,6 @@ export class UnreadResponses {
 		unread.progressAt = now;
 	}
 
-	/** Closes connections until the rest is within the limit. */
 	#closeHeaviest(): void {
 		const now = performance.now();
 		const {bytes: limit} = this.#options.limits();

@@ -11,7 +11,6 @@ type PendingServerRequest = {
 	/** The id of the server request as text, and its canonical form. */
 	readonly id: string;
 	readonly key: string;
-	/** The progress token of the server request, if it has one. */
 	readonly progressToken: string | undefined;
 };
 

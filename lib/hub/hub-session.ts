@@ -38,11 +38,9 @@ type HubSessionOptions = {
 	readonly startupTimeoutMs: number;
 	readonly expose: () => ExposeMode;
 	readonly runTool: RunTool;
-	/** The version of bridge. */
 	readonly version: string;
 	/** Identifies this hub, to detect loops. */
 	readonly hubId: string;
-	/** The token of the client, for quotas. */
 	readonly clientToken: string;
 };
 

@@ -25,13 +25,10 @@ type HubUpstreamOptions = {
 	readonly startConversation: StartConversation;
 	/** The name and the capabilities of the hub's client. */
 	readonly clientDescription: ClientDescription;
-	/** The `_meta` of the handshake. */
 	readonly meta: JsonObject;
-	/** The token of the hub's client, for quotas. */
 	readonly clientToken: string;
 	/** Called when the upstream connects, disconnects or changes its tools. */
 	readonly onChange: (upstream: HubUpstream) => void;
-	/** Receives the requests and notifications of the upstream. */
 	readonly onMessage: (upstream: HubUpstream, envelope: Envelope) => void;
 };
 
@@ -49,9 +46,7 @@ export class HubUpstream {
 	/** Sends requests to the upstream; undefined while there is no conversation. */
 	rpc: UpstreamRpcClient | undefined;
 	state: HubUpstreamState;
-	/** The reason why the upstream is not connected. */
 	reason: string | undefined;
-	/** The upstream's result of `initialize`. */
 	initializeResult: JsonObject = {};
 	/** Resolves when the upstream is connected, has failed or is closed, whichever comes first. */
 	readonly settled: Promise<void>;
@@ -103,7 +98,6 @@ export class HubUpstream {
 		this.#connect().catch(error => logBug(this.#options.log, error));
 	}
 
-	/** Ends the conversation, and does not reconnect. */
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		this.#resolveSettled();

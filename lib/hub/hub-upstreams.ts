@@ -11,7 +11,6 @@ import {HubUpstream} from './hub-upstream.js';
 type HubUpstreamsOptions = {
 	readonly log: Log;
 	readonly startConversation: StartConversation;
-	/** The token of the client, for quotas. */
 	readonly clientToken: string;
 	/** How long requests wait for upstreams that are still connecting. */
 	readonly startupTimeoutMs: number;

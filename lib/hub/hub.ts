@@ -10,12 +10,10 @@ import {RunTool, type RunToolOptions} from './run-tool.js';
 export type HubOptions = Pick<RunToolOptions, 'createRunner'> & {
 	/** Identifies this hub, to detect that it is one of its own upstreams. */
 	readonly id?: string;
-	/** The version of bridge. */
 	readonly version: string;
 	readonly config: Config;
 	readonly services: ReadonlyMap<string, Service>;
 	readonly log: Log;
-	/** Connects the hub to an upstream, like any client of the gateway. */
 	readonly startConversation: StartConversation;
 };
 

@@ -28,7 +28,6 @@ export class ListChangeNotifier {
 		this.#options = options;
 	}
 
-	/** Called when an upstream connects, disconnects or changes its tools. */
 	onUpstreamChange({state}: HubUpstream): void {
 		this.schedule(state === 'connected' ? CONNECT_DELAY_MS : DISCONNECT_DELAY_MS);
 	}

@@ -8,7 +8,6 @@ import {unifiedNames} from './unified-names.js';
 import {itemJson, type ListedItem, readList} from './upstream-lists.js';
 import {compileUriTemplate, type UriMatcher} from './uri-template.js';
 
-/** The lists that are merged besides tools. */
 export type MergedListKind = 'resources' | 'resourceTemplates' | 'prompts';
 
 /**
@@ -54,7 +53,6 @@ export class MergedLists {
 		this.#resourceReads.invalidate();
 	}
 
-	/** Returns the result of a list request as JSON. */
 	async resultJson(kind: MergedListKind, signal: AbortSignal): Promise<string> {
 		const {key} = listKinds[kind];
 		const names = await this.#readByName(kind, signal);

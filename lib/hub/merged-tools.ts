@@ -9,7 +9,6 @@ import {waitUntilSettled} from './wait-until-settled.js';
 type MergedToolsOptions = {
 	readonly upstreams: HubUpstreams;
 	readonly expose: () => ExposeMode;
-	/** The `run` tool as it is listed. */
 	readonly runToolJson: () => string;
 };
 
@@ -26,7 +25,6 @@ export class MergedTools {
 		this.#options = options;
 	}
 
-	/** Called when an upstream connects, disconnects or changes its tools. */
 	invalidate(): void {
 		this.#cachedByName = undefined;
 	}
@@ -40,7 +38,6 @@ export class MergedTools {
 		return this.#options.expose() !== 'tools';
 	}
 
-	/** The result of `tools/list`, as text. */
 	resultJson(): string {
 		const {upstreams, expose, runToolJson} = this.#options;
 		const tools = this.hasRunTool ? [runToolJson()] : [];

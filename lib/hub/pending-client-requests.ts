@@ -18,14 +18,12 @@ export class RpcError extends Error {
 	}
 }
 
-/** Computes the result of a request, as JSON text. */
 type ComputeResult = (signal: AbortSignal) => Promise<string>;
 
 /** The upstream of a request, and the request as it is sent there. */
 type UpstreamRoute = {
 	readonly upstream: HubUpstream;
 	readonly request: Envelope;
-	/** Called with the response before the client gets it. */
 	readonly onResponse?: (response: Envelope) => void;
 };
 
@@ -41,7 +39,6 @@ export class PendingClientRequests {
 		this.#log = log;
 	}
 
-	/** Responds to a request when `compute` settles. */
 	respondAsync({head: {id = 'null', key = ''}, origin}: Envelope, compute: ComputeResult): void {
 		const controller = new AbortController();
 		this.#pending.set(key, reason => controller.abort(new DOMException(reason, 'AbortError')));
@@ -102,7 +99,6 @@ export class PendingClientRequests {
 		for (const abort of all) abort('the client disconnected');
 	}
 
-	/** Returns the response to a request that failed. */
 	errorResponse(id: string, error: unknown, origin: MessageOrigin): Envelope {
 		if (error instanceof BridgeError) return Envelope.errorResponse(id, error, origin);
 		if (!(error instanceof RpcError)) logBug(this.#log, error);
@@ -120,14 +116,12 @@ export class PendingClientRequests {
 	}
 }
 
-/** Returns a response with a result that is already serialized. */
 function resultEnvelope(id: string, result: string, origin: MessageOrigin): Envelope {
 	const envelope = Envelope.fromText(`{"jsonrpc":"2.0","id":${id},"result":${result}}`, origin);
 	envelope.isFinalResponse = true;
 	return envelope;
 }
 
-/** Returns the error for requests to an upstream that is not connected. */
 export const upstreamUnavailable = ({name, state, reason}: HubUpstream): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',

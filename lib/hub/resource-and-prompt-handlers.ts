@@ -69,7 +69,6 @@ export function resourceAndPromptHandlers({
 	};
 }
 
-/** Returns a required string parameter of a request. */
 export function stringParam(request: Envelope, ...path: readonly string[]): string {
 	const value: unknown = JSON.parse(memberText(request.bytes, 'params', ...path) ?? 'null');
 	if (typeof value === 'string') return value;

@@ -13,7 +13,6 @@ import {describeRun} from './run-description.js';
 type RunScope = {
 	readonly packs: () => readonly Pack[];
 	readonly servers: () => readonly ServerState[];
-	/** The token of the client. */
 	readonly clientToken: string;
 };
 
@@ -21,18 +20,14 @@ export type RunToolOptions = {
 	readonly log: Log;
 	/** Creates the runner when it is first needed. */
 	readonly createRunner: (options: RunnerOptions) => Promise<Runner>;
-	/** Called when the local packs have changed. */
 	readonly onChange: () => void;
 };
 
 type RunSettings = {
-	/** The folder of local packs, if there is one. */
 	readonly packs: string | undefined;
 	/** The content that the packs must have; absent if any content is accepted. */
 	readonly trustedPacks?: TrustedPacks;
-	/** How long a module of the packs may take to load. */
 	readonly startupTimeoutMs: number;
-	/** How long a run may take. */
 	readonly runTimeoutMs: number;
 	readonly limits: Pick<ConfigLimits, 'clientRuns' | 'runCallBytes'>;
 };
@@ -58,12 +53,10 @@ export class RunTool {
 		this.#packFolder = this.#openPackFolder(settings);
 	}
 
-	/** Resolves when the local packs are loaded. */
 	get ready(): Promise<void> {
 		return this.#packFolder?.ready ?? Promise.resolve();
 	}
 
-	/** The limits of a response to a call from a program. */
 	get responseLimits(): ResponseLimits {
 		const {runCallBytes} = this.#settings.limits;
 		const maxBytes = Math.min(RESULTS_PER_RESPONSE * runCallBytes, MAX_RESPONSE_BYTES);
@@ -83,7 +76,6 @@ export class RunTool {
 		await this.ready;
 	}
 
-	/** The tool as it is listed. */
 	toolJson(packs: readonly Pack[]): string {
 		return JSON.stringify({
 			name: 'run',

@@ -29,7 +29,6 @@ const MAX_NAME = 200;
 export const callSpan = (log: Log, server: string, tool: string, parent: TraceContext): TracedSpan =>
 	startSpan(log, 'proxy.tool.call', {server, tool: tool.slice(0, MAX_NAME)}, parent);
 
-/** Ends the span of a tool call with its response. */
 export function endCallSpan(toolSpan: TracedSpan, name: string, response: Envelope): void {
 	const {head, bytes} = response;
 	if (head.hasError) {
@@ -81,7 +80,6 @@ export function errorOf(response: Envelope): JsonObject {
 		: {message: `The server sent an error with ${excess}.`};
 }
 
-/** Returns the trace context of a request, if it has one. */
 export const traceContextOf = (params: unknown): TraceContext => {
 	const {traceparent, tracestate} = objectOf(objectOf(params)._meta);
 	return {

@@ -6,13 +6,11 @@ const DISALLOWED = /[^A-Za-z0-9_-]/g;
 const HASH_LENGTH = 8;
 const MAX_SERVER_LENGTH = 20;
 
-/** An item of an upstream, with the upstream's name for it. */
 type ServerItem = {readonly server: string; readonly name: string};
 
 /**
  * Returns unique names for the items of all upstreams: `server__name`, with unsupported characters replaced.
- * A name that is too long, or a duplicate, gets a suffix. It is a hash, so it stays the same after a
- * restart.
+ * A name that is too long, or a duplicate, gets a suffix. It is a hash, so it stays the same after a restart.
  */
 export function unifiedNames<T extends ServerItem>(all: Iterable<T>): Map<string, T> {
 	const names = new Map<string, T>();

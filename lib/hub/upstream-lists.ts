@@ -67,9 +67,7 @@ const UNDECLARED_TOOLS_TIMEOUT_MS = 3000;
 
 type ReadToolsOptions = {
 	readonly server: string;
-	/** Whether the upstream declares the capability `tools`. */
 	readonly isDeclared: boolean;
-	/** The tools that were listed before. */
 	readonly previous: readonly ListedItem[];
 	readonly log: Log;
 };

@@ -22,7 +22,6 @@ type UpstreamMessagesOptions = {
 	readonly expose: () => ExposeMode;
 };
 
-/** The server requests that are forwarded to the client. */
 const serverRequestMethods = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
 
 /**
@@ -45,7 +44,6 @@ export class UpstreamMessages {
 		else this.#receiveRequest(upstream, envelope, id, method);
 	}
 
-	/** Handles a client's response to a server request. */
 	receiveResponse(envelope: Envelope): void {
 		if (this.#serverRequests.forwardResponse(envelope)) return;
 		const id = shortened(envelope.head.key ?? 'null');
@@ -53,7 +51,6 @@ export class UpstreamMessages {
 		warnRateLimited(this.#options.log, 'rpc.orphan_response', sentence, {id});
 	}
 
-	/** Handles the progress of a server request. */
 	receiveProgress(envelope: Envelope): void {
 		if (!this.#serverRequests.forwardProgress(envelope))
 			this.#options.log.debug(
@@ -62,7 +59,6 @@ export class UpstreamMessages {
 			);
 	}
 
-	/** Cancels the pending server requests of a disconnected upstream. */
 	cancelRequestsOf(upstream: HubUpstream): void {
 		for (const cancellation of this.#serverRequests.cancelAllOf(upstream)) this.#options.send(cancellation);
 	}

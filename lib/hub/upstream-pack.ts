@@ -66,7 +66,6 @@ const toolCallSpan = (
 	{log, traceContext}: Pick<ProgramContext, 'log' | 'traceContext'>,
 ): TracedSpan => callSpan(log, name, tool, traceContext);
 
-/** Logs a call that is not sent to the upstream. */
 const logRejected = (span: TracedSpan, name: string, error: unknown): void =>
 	span.fail(`${name} was rejected.`, error);
 
@@ -127,7 +126,6 @@ function toolFailure(server: string, {code, message}: JsonObject): Error {
 	return new Error(isUnavailable ? `Server '${server}' unavailable: ${toText(message)}` : toText(message));
 }
 
-/** Returns the state of an upstream for programs that list the servers. */
 export const serverState = ({name, type, service, state, reason}: HubUpstream): ServerState => ({
 	name,
 	type,

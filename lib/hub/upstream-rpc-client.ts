@@ -15,9 +15,7 @@ type PendingUpstreamRequest = {
 };
 
 type UpstreamRpcClientOptions = {
-	/** The name of the upstream for error messages. */
 	readonly server: string;
-	/** Receives the requests and notifications of the upstream. */
 	readonly onMessage: (envelope: Envelope) => void;
 };
 
@@ -84,7 +82,6 @@ export class UpstreamRpcClient implements Endpoint {
 		});
 	}
 
-	/** Sends a notification or a response. */
 	sendMessage(envelope: Envelope): void {
 		if (!this.#isClosed) this.incoming.next(envelope);
 	}
@@ -139,7 +136,6 @@ export class UpstreamRpcClient implements Endpoint {
 }
 
 type UpstreamRequestOptions = {
-	/** Cancels the request. */
 	readonly signal?: AbortSignal | undefined;
 	/** The id of the client's request that caused this request, as text. */
 	readonly relatedRequestId?: string | undefined;

@@ -9,7 +9,6 @@ const SLASH = 0x2f;
 /** A literal, or the text of an expression: any text, or text without a slash. */
 type Part = string | {readonly hasSlashes: boolean};
 
-/** Tests whether a URI matches a template. */
 export type UriMatcher = (uri: string) => boolean;
 
 /**

@@ -46,13 +46,11 @@ const CLOCK_TOLERANCE_MS = 5 * 60 * 1000;
 /** Replicas whose sequence numbers are tracked. The oldest is evicted. */
 const MAX_SENDERS = 256;
 
-/** The sealed metadata of a forwarded request. */
 type SealedRequest = {
 	readonly time: number;
 	readonly method: string;
 	readonly url: string;
 	readonly headers: Headers;
-	/** The digest of the body, if there is a body. */
 	readonly body: string | undefined;
 	readonly from: string;
 	readonly to: string;
@@ -91,7 +89,6 @@ export class ForwardAuthentication {
 		this.#sealer = createSealer(secrets);
 	}
 
-	/** Returns the headers for a request that is forwarded to a replica. `sessionId` replaces that of the request. */
 	headersFor(
 		{method = '', url = '', headers: received}: IncomingMessage,
 		to: string,
@@ -189,7 +186,6 @@ export const pathWithoutQuery = (url: string): string => url.split('?', 1)[0] ??
 const createSealer = (secrets: readonly string[]): MultiSecretSealer =>
 	new MultiSecretSealer(secrets, 'forwarding', MAX_SEALED_BYTES);
 
-/** The headers of a response that are passed to the client. */
 export const responseHeaders = (headers: IncomingHttpHeaders): Headers =>
 	pickHeaders(headers, name => name === 'content-length' || !unforwardedHeaders.has(name));
 

@@ -16,7 +16,6 @@ import type {SessionOwner} from './session-ids.js';
 
 /** The extra time that the owner gets to respond, beyond the timeout of the service. */
 const GRACE_MS = 5000;
-/** The interval of lease checks while a response is pending. */
 const LEASE_CHECK_MS = 1000;
 export const LEASE_LOST_REASON = 'the owner has lost its lease';
 const EMPTY = Buffer.alloc(0);
@@ -48,18 +47,15 @@ const failedToConnect = (error: NodeJS.ErrnoException): boolean =>
 
 export type ForwardedRequestOptions = {
 	readonly authentication: ForwardAuthentication;
-	/** The known leases, if there is a store. */
 	readonly leases: Leases;
 };
 
 type ForwardedRequestEvents = {
 	/** The request failed. `isBroken` means that a connection broke after it was made. */
 	readonly onFailure: (reason: string, isBroken: boolean) => void;
-	/** The owner accepts no more requests for its sessions. */
 	readonly onLeaving: () => void;
 };
 
-/** One request that is forwarded to another replica, and its response. */
 export class ForwardedRequest {
 	readonly #forwarding: ForwardOptions;
 	readonly #options: ForwardedRequestOptions;
@@ -82,7 +78,6 @@ export class ForwardedRequest {
 		return method === undefined ? undefined : id;
 	}
 
-	/** Whether the message is a JSON-RPC request, which expects a response. */
 	get isRequest(): boolean {
 		return this.#id !== undefined;
 	}

@@ -20,7 +20,6 @@ const MAX_LEAVING = 1000;
 
 type ForwarderOptions = ForwardedRequestOptions & {readonly log: Log};
 
-/** Forwards requests to the owners of their sessions, and the responses to the clients. */
 export class Forwarder {
 	readonly #options: ForwarderOptions;
 	#agent: Promise<Agent> | undefined;

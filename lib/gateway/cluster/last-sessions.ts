@@ -24,7 +24,6 @@ export function clientIdentityOf(
 	return {service: config.name, principal: principal.id, clientKey: shortKey(headers['user-agent'] ?? '')};
 }
 
-/** How long the most recent session of a client is stored. */
 const RETENTION_MS = 24 * 3600 * 1000;
 /** The interval of writes while the most recent session stays the same. */
 const REFRESH_INTERVAL_MS = 5000;
@@ -61,7 +60,6 @@ export class LastSessions {
 		return;
 	}
 
-	/** Removes a session that its client has ended. */
 	async remove(identity: ClientIdentity, id: string): Promise<void> {
 		this.#recorded.delete(shortKey(identityText(identity)));
 		for (const key of this.#keysOf(identity))

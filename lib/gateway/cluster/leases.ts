@@ -3,7 +3,6 @@ import {BoundedMap} from '../../util/bounded-map.js';
 import {SESSION_ID_LIFETIME_MS, type SessionOwner} from './session-ids.js';
 import type {SharedStore} from './shared-store.js';
 
-/** How long a lease is valid without renewal. */
 const LEASE_MS = 6000;
 const RENEW_INTERVAL_MS = 2000;
 /** How long the replicas may take to change to another store. No lease is revoked during this time. */
@@ -126,7 +125,6 @@ export class Leases {
 		await this.#acquire();
 	}
 
-	/** Acquires a lease with a new number. */
 	async #acquire(): Promise<void> {
 		const until = leaseExpiry();
 		const term = await this.#store.run(redis => redis.incr(this.#store.key('fence')));

@@ -24,7 +24,6 @@ type ReplicasConfig = {
 	readonly secrets: readonly string[];
 	/** The address of this replica for the others. */
 	readonly advertise: URL | undefined;
-	/** The address of the shared store, if there is one. */
 	readonly store: URL | undefined;
 };
 
@@ -37,7 +36,6 @@ export class Replicas {
 	readonly forwarder: Forwarder;
 	/** Returns the shared tool lists of a scope. */
 	readonly toolListStoreFor: ReturnType<typeof toolListStoreFor>;
-	/** The number of sessions of other replicas that were resumed here. */
 	resumedCount = 0;
 	/** Exists even if no store is configured, since one may be configured later. */
 	readonly #store: SharedStore;
@@ -45,9 +43,7 @@ export class Replicas {
 	readonly #leases: Leases;
 	#sessionIds: SessionIds;
 	#logins: SharedLogins | undefined;
-	/** Cookies of browsers that logged out. */
 	readonly #revokedLogins: RevokedIds;
-	/** Sessions that their clients ended. */
 	readonly endedSessions: RevokedIds;
 	#address: string | undefined;
 	#onLeaseLost: () => void = () => {};
@@ -82,7 +78,6 @@ export class Replicas {
 		return this.#logins;
 	}
 
-	/** The shared store; undefined if none is configured. */
 	get store(): SharedStore | undefined {
 		return this.#store.url && this.#store;
 	}
@@ -126,7 +121,7 @@ export class Replicas {
 		return {instance, address: this.#address, term: this.store ? this.#leases.term : 0};
 	}
 
-	/** Renews the lease if necessary, before this replica acts as an owner. Mostly returns undefined. */
+	/** Renews the lease if necessary, before this replica acts as an owner. Usually returns undefined. */
 	ensureLease(): Promise<void> | undefined {
 		return this.#leases.ensureValid();
 	}

@@ -115,7 +115,7 @@ export function routeToSession(
 	return handleHere(location.here);
 }
 
-/** The same, after a lookup whether the session was ended at another replica. */
+/** Like `routeToSession`, after a lookup whether the session was ended at another replica. */
 export function confirmAndRoute(
 	...[context, publicId, request, handleHere]: Parameters<typeof routeToSession>
 ): HttpError | undefined | Promise<() => HttpError | undefined> {

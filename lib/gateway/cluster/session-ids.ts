@@ -15,9 +15,7 @@ export type SessionOwner = {
 
 /** The state that another replica needs to resume a conversation. */
 export type PortableState = NegotiationSnapshot & {
-	/** Whether the upstream has tools. */
 	readonly hasTools: boolean;
-	/** The session id of the upstream, if it has sent one. */
 	readonly session: string | undefined;
 };
 
@@ -28,12 +26,10 @@ export type SessionIdPayload = {
 	readonly place: SessionOwner | PortableState;
 };
 
-/** The service and the principal that a session belongs to. */
 export type ServicePrincipal = {readonly service: string; readonly principal: string};
 
 /** How long an id is valid. Clients do not get a new one while their session lasts. */
 export const SESSION_ID_LIFETIME_MS = 7 * 24 * 3600 * 1000;
-/** The maximum difference between the clocks of two replicas. */
 export const CLOCK_SKEW_MS = 5 * 60 * 1000;
 /** Parsed ids that are cached. The oldest is evicted. */
 const MAX_CACHED = 10_000;

@@ -17,9 +17,7 @@ type Entry = [id: string, fields: string[]];
 type SharedEventsOptions = {
 	readonly store: SharedStore;
 	readonly leases: Leases;
-	/** The internal id of the session. */
 	readonly session: string;
-	/** Identifies this replica. */
 	readonly instance: string;
 };
 

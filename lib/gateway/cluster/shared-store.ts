@@ -52,7 +52,6 @@ export class SharedStore {
 		return this.#isUp === true;
 	}
 
-	/** The address of the store; undefined if none is configured. */
 	get url(): URL | undefined {
 		return this.#url;
 	}
@@ -136,7 +135,6 @@ export class SharedStore {
 		}
 	}
 
-	/** Publishes a message to all replicas. */
 	publish(name: string, message: string): void {
 		void this.run(redis => redis.publish(CHANNEL, `${name} ${message}`));
 	}
@@ -149,7 +147,7 @@ export class SharedStore {
 		return this.subscribeAll(() => [name], onMessage);
 	}
 
-	/** The same, for names that depend on the secrets. */
+	/** Like `subscribe`, for names that depend on the secrets. */
 	subscribeAll(names: StoreSubscriber['names'], onMessage: StoreSubscriber['onMessage']): () => void {
 		const subscriber = {names, onMessage};
 		this.#register(subscriber);
@@ -169,7 +167,6 @@ export class SharedStore {
 		if (this.isUp) callback();
 	}
 
-	/** Disconnects from the store. */
 	close(): void {
 		clearTimeout(this.#retryTimer);
 		const [commands, subscription] = [this.#commands, this.#subscription];

@@ -6,10 +6,8 @@ import type {
 import type {Leases} from './leases.js';
 import type {SharedStore} from './shared-store.js';
 
-/** How long events are kept, and how many of one stream. */
 const RETENTION_MS = 10 * 60_000;
 const MAX_SHARED_EVENTS = 1000;
-/** Longer events are not stored. */
 const MAX_SHARED_BYTES = 4 * 2 ** 20;
 /**
  * The interval at which a replica confirms that a response is pending, and how long it counts as pending
@@ -21,9 +19,7 @@ const PENDING_STALE_MS = 3 * PENDING_REFRESH_MS;
 type SharedStreamOptions = StreamPurpose & {
 	readonly store: SharedStore;
 	readonly leases: Leases;
-	/** Identifies this replica. */
 	readonly instance: string;
-	/** The name of the stream in the store. */
 	readonly name: string;
 };
 
@@ -38,7 +34,6 @@ export const publishMoved = (store: SharedStore, name: string): void => store.pu
 /** Whether a response is pending, by the remaining lifetime of its stream: it is reset at intervals. */
 export const isResponsePending = (ttlMs: number): boolean => ttlMs > RETENTION_MS - PENDING_STALE_MS;
 
-/** A stream of events that other replicas can resume. */
 export class SharedStream implements ReplicatedStream {
 	readonly #options: SharedStreamOptions;
 	readonly #store: SharedStore;

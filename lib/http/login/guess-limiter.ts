@@ -9,7 +9,6 @@ const WINDOW_MS = 60_000;
 /** Addresses that are counted. The oldest is evicted for the next. */
 const MAX_ADDRESSES = 1000;
 
-/** Limits the rate of login attempts with wrong tokens. */
 export class GuessLimiter {
 	readonly #now: () => number;
 	readonly #total: RateLimiter;

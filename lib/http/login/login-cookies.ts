@@ -21,7 +21,6 @@ export type SharedLogins = {
 
 type LoginRecord = {readonly until: number; readonly token: string; readonly id: string};
 
-/** The cookies of logged-in browsers, and the tokens that they logged in with. */
 export class LoginCookies {
 	readonly #shared: () => SharedLogins | undefined;
 	readonly #now: () => number;
@@ -32,7 +31,6 @@ export class LoginCookies {
 		this.#now = now;
 	}
 
-	/** Returns the value of a new cookie. */
 	issue(token: string): string {
 		const login = {until: this.#now() + LOGIN_LIFETIME_MS, token, id: randomBytes(18).toString('base64url')};
 		const shared = this.#shared();

@@ -8,7 +8,6 @@ import {LoginCookies, type SharedLogins} from './login-cookies.js';
 const MAX_FORM_BYTES = 4096;
 
 type LoginOptions = {
-	/** Whether any tokens are configured. */
 	readonly isRequired: () => boolean;
 	readonly isToken: (text: string) => boolean;
 	/** Sends the page for logged-in browsers. */
