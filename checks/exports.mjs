@@ -22,8 +22,10 @@ export function checkExports(root) {
 /** Names that several files export. */
 function repeated(declared) {
 	const places = new Map();
-	for (const {name, place} of declared) places.set(name, [...(places.get(name) ?? []), place]);
+	for (const {name, file, place} of declared)
+		places.set(name, (places.get(name) ?? new Map()).set(file, place));
 	return [...places]
+		.map(([name, files]) => [name, [...files.values()]])
 		.filter(([name, found]) => found.length > 1 && !SAME_CONCEPT.has(name))
 		.map(
 			([name, found]) =>

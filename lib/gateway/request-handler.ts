@@ -253,7 +253,7 @@ export class GatewayRequestHandler {
 			id === undefined && replicas
 				? routeToLastSession(this.#routingContext(replicas), request, handle)
 				: undefined;
-		if (routed) this.#respondLater(res, routed);
+		if (routed !== undefined) this.#respondLater(res, routed);
 		else handle(id);
 	}
 
