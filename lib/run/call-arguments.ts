@@ -2,19 +2,19 @@ import {inputParameters} from './input-schema.js';
 import {ProgramError} from './program-error.js';
 import type {Arguments, PackTool} from './types.js';
 
-/** What a program wrote between the parentheses. */
+/** The arguments of a call as the program wrote them. */
 export type CallArguments = {
 	readonly positional: readonly unknown[];
 	readonly named: ReadonlyArray<readonly [name: string, value: unknown]>;
 };
 
-/** More named arguments than this are an error: each is compared to all parameters. */
+/** Bounds the work: each named argument is compared to all parameter names. */
 const MAX_NAMED = 1000;
 
 /**
- * The arguments of a call, under the names that the tool has for them. Those without a name fill the parameters in the
- * order of the signature; a name may be cut short as long as it can mean only one. A name that the tool does not know
- * is passed on: what to make of it is for the server to say.
+ * Maps the arguments of a call to the tool's parameters. Positional arguments fill the parameters in
+ * signature order. A parameter name may be abbreviated to an unambiguous prefix. Unknown names are passed
+ * through for the upstream to validate.
  */
 export function bindArguments(
 	callName: string,
@@ -24,14 +24,16 @@ export function bindArguments(
 	const names = inputParameters(tool.inputSchema).map(({name}) => name);
 	if (positional.length > names.length) {
 		const expected =
-			names.length === 0 ? 'only arguments with names' : `at most ${names.length}: ${names.join(', ')}`;
+			names.length === 0
+				? 'only named arguments'
+				: `at most ${names.length} positional arguments (${names.join(', ')})`;
 		throw new ProgramError(
 			'TypeError',
-			`${callName}() takes ${expected}; ${positional.length} without a name were given`,
+			`${callName}() takes ${expected}; got ${positional.length} positional arguments`,
 		);
 	}
 	if (named.length > MAX_NAMED)
-		throw new ProgramError('TypeError', `${callName}() takes at most ${MAX_NAMED} arguments with names`);
+		throw new ProgramError('TypeError', `${callName}() takes at most ${MAX_NAMED} named arguments`);
 	const bound = new Map<string, unknown>();
 	for (const [index, value] of positional.entries()) bound.set(names[index] ?? '', value);
 	for (const [name, value] of named) {
@@ -49,7 +51,7 @@ function resolveParameterName(callName: string, name: string, names: readonly st
 	if (candidates.length > 1) {
 		throw new ProgramError(
 			'TypeError',
-			`'${name}' of ${callName}() could be any of: ${candidates.join(', ')}`,
+			`'${name}' of ${callName}() is ambiguous. Candidates: ${candidates.join(', ')}`,
 		);
 	}
 	return candidates[0] ?? name;

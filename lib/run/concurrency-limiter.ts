@@ -1,7 +1,7 @@
-/** A program that waits for a slot, and the number of slots that its client may have. */
+/** A queued program, and the maximum number of slots for its client. */
 type QueueEntry = {readonly proceed: () => void; readonly client: string; readonly maxSlots: number};
 
-/** Lets so many in at once, and so many more wait. */
+/** A semaphore with a bounded queue and a quota per client. */
 export class ConcurrencyLimiter {
 	readonly #slots: number;
 	readonly #queueLimit: number;
@@ -24,10 +24,10 @@ export class ConcurrencyLimiter {
 	}
 
 	/**
-	 * Resolves with the way out, to be taken once; `undefined` when too many wait already. Rejected with the signal's
-	 * reason when that is aborted before there is a place.
+	 * Waits for a slot. Resolves with a function that releases it, or with `undefined` if the queue is full.
+	 * Rejects with the reason of the signal if that is aborted first.
 	 *
-	 * A client gets at most its share of the slots, and of the queue; the rest stays free for others.
+	 * A client gets at most its share of the slots and of the queue. The rest stays free for other clients.
 	 */
 	async acquire(signal: AbortSignal, client = '', share = 1): Promise<(() => void) | undefined> {
 		signal.throwIfAborted();
@@ -65,7 +65,10 @@ export class ConcurrencyLimiter {
 		else this.#activeByClient.delete(client);
 	}
 
-	/** Whoever leaves hands the place to the next one, so that nobody who comes just then can take it. */
+	/**
+	 * Hands the released slot to the next queued program in the same tick, so that a later `acquire` cannot
+	 * take it first.
+	 */
 	#createRelease(client: string): () => void {
 		let isAcquired = true;
 		return () => {
@@ -81,6 +84,9 @@ export class ConcurrencyLimiter {
 	}
 }
 
-/** The number of slots for a client with this share: at least one. Rounded, since 15 / 22 of 22 is a little less than 15. */
+/**
+ * The number of slots for a share, at least 1. The tolerance compensates for rounding: 15 / 22 * 22 is
+ * slightly less than 15.
+ */
 const slotsFor = (slots: number, share: number): number =>
 	Math.max(1, Math.floor(slots * Math.min(1, share) + 1e-9));

@@ -6,8 +6,8 @@ import {PROXY_PACK, RunPacks} from './run-packs.js';
 import type {Pack, RunnerOptions} from './types.js';
 
 /**
- * The packs of one run under the names that its program finds them by, with the one that tells of them all. Local packs
- * win over servers of the same name, tool by tool, and the built-in pack wins over all.
+ * Creates the packs of one run, by Python name, and adds the built-in `proxy` pack. A local pack shadows a
+ * proxied pack of the same name, tool by tool. The name `proxy` is reserved.
  */
 export function createRunPacks(
 	allPacks: readonly Pack[],
@@ -15,12 +15,12 @@ export function createRunPacks(
 	log: Log,
 ): RunPacks {
 	const byName = new Map<string, Pack>([[PROXY_PACK, createProxyPack(() => packs, servers)]]);
-	const bySource = (wanted: Pack['source']): Pack[] => allPacks.filter(({source}) => source === wanted);
+	const bySource = (origin: Pack['source']): Pack[] => allPacks.filter(({source}) => source === origin);
 	for (const pack of [...bySource('local'), ...bySource('proxied')]) {
-		const wanted = preferredName(pack);
-		const existing = byName.get(wanted);
+		const preferred = preferredName(pack);
+		const existing = byName.get(preferred);
 		const isFallback = pack.source === 'proxied' && existing?.source === 'local' && !existing.fallback;
-		const name = isFallback ? wanted : uniqueName(wanted, byName);
+		const name = isFallback ? preferred : uniqueName(preferred, byName);
 		if (pack.name === PROXY_PACK) warnReserved(name, pack, log);
 		if (isFallback) warnCollision(name, log);
 		byName.set(name, isFallback ? {...existing, fallback: pack} : pack);
@@ -29,7 +29,7 @@ export function createRunPacks(
 	return packs;
 }
 
-/** The name that a pack should have: `proxy` is taken. */
+/** The Python name of a pack before it is made unique. `proxy` is reserved. */
 function preferredName({name}: Pack): string {
 	const preferred = toPythonName(name);
 	return preferred === PROXY_PACK ? `${PROXY_PACK}_` : preferred;
@@ -42,12 +42,12 @@ function uniqueName(preferred: string, byName: ReadonlyMap<string, Pack>): strin
 }
 
 function warnReserved(name: string, {source}: Pack, log: Log): void {
-	const what = source === 'local' ? 'local pack' : 'server';
-	const sentence = `The name proxy is that of a built-in pack, so the ${what} proxy is ${name} in run. Rename the ${what} to choose another name.`;
-	warnOnce(log, 'run.pack.reserved', sentence, {pack: name, source});
+	const kind = source === 'local' ? 'local pack' : 'server';
+	const message = `The name proxy is reserved for a built-in pack, so the ${kind} proxy is called ${name} in run. Rename the ${kind} to choose another name.`;
+	warnOnce(log, 'run.pack.reserved', message, {pack: name, source});
 }
 
 function warnCollision(name: string, log: Log): void {
-	const sentence = `The local pack ${name} has the name of a server. Where both have a tool, run calls the local one. Rename one of them to reach both.`;
-	warnOnce(log, 'run.pack.collision', sentence, {pack: name});
+	const message = `The local pack ${name} has the same name as a server. If both have a tool, run calls the local one. Rename one of them to reach both.`;
+	warnOnce(log, 'run.pack.collision', message, {pack: name});
 }

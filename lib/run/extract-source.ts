@@ -1,10 +1,10 @@
-/** A program as it is run: out of its fence, without the indentation that all its lines have. */
+/** Returns the program without its Markdown fence and without the common indentation of its lines. */
 export function extractSource(command: string): string {
 	const text = command.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
 	return dedent(stripFence(text));
 }
 
-/** What stands between fences of any length, with or without a language, or between single backticks. */
+/** Removes a fence of any length, with or without a language, or single backticks. */
 function stripFence(text: string): string {
 	const trimmed = text.trim();
 	const block = fencedBlock(trimmed);
@@ -13,7 +13,10 @@ function stripFence(text: string): string {
 	return inline ?? text;
 }
 
-/** The text between a first line with a fence and the same fence at the end. Found from both ends, in linear time. */
+/**
+ * Returns the text between an opening fence line and the same fence at the end. Scans from both ends to stay
+ * in linear time.
+ */
 function fencedBlock(text: string): string | undefined {
 	const [head, fence] = /^(`{3,100}|~{3,100})[ \t]*(?:[\w+.-]+[ \t]*)?\n/.exec(text) ?? [];
 	if (head === undefined || fence === undefined) return;

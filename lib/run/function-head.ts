@@ -1,20 +1,23 @@
-/** A parameter in the head of a function, as far as it is a name. */
+/** A parameter of a function. Only parameters with a plain name are listed. */
 type FunctionParameter = {readonly name: string; readonly isRequired: boolean};
 
-/** What the head of a function says of its parameters: `(a, b = 1)`, `a => …`, or one object, `({a, b})`. */
+/** The parameters of a function: `(a, b = 1)`, `a => …`, or one destructured object, `({a, b})`. */
 type FunctionHead = {readonly parameters: readonly FunctionParameter[]; readonly isOneObject: boolean};
 
-/** Texts, templates and comments are one token each: brackets and commas mean nothing in them. All else is a letter. */
+/**
+ * Strings, templates and comments are one token each, since their brackets and commas have no meaning. Every
+ * other character is its own token.
+ */
 const TOKEN =
 	/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|\/\*(?:[^*]|\*(?!\/))*\*\/|\/\/[^\n]*|[\s\S]/g;
 
-/** How much deeper in brackets one is after a token. */
+/** The change of the bracket depth after a token. */
 const DEPTH_CHANGES = new Map([
 	...['(', '[', '{'].map(open => [open, 1] as const),
 	...[')', ']', '}'].map(close => [close, -1] as const),
 ]);
 
-/** Reads the head of a function from its source. */
+/** Parses the parameters from a function's source. */
 export function parseFunctionHead(code: string): FunctionHead {
 	const singleName = /^(?:async\s+)?([\w$]+)\s*=>/.exec(code)?.[1];
 	if (singleName !== undefined)
@@ -26,13 +29,16 @@ export function parseFunctionHead(code: string): FunctionHead {
 	return {parameters: names.flatMap(parseParameter), isOneObject};
 }
 
-/** `name`, `name = 1`, `name: other = 1`. A pattern or the rest of the arguments has no name to be called by. */
+/**
+ * Parses `name`, `name = 1` or `name: other = 1`. Nested patterns and rest parameters have no name and are
+ * skipped.
+ */
 function parseParameter(part: string): FunctionParameter[] {
 	const [, name, initial] = /^([\w$]+)\s*(?::[^=]*)?(=)?/.exec(part) ?? [];
 	return name === undefined ? [] : [{name, isRequired: initial === undefined}];
 }
 
-/** What stands between the bracket at this place and the one that closes it, cut at its commas. */
+/** Splits the text between the bracket at `open` and its closing bracket at the commas. */
 function splitParameters(code: string, open: number): string[] {
 	const parts = [''];
 	let depth = 0;

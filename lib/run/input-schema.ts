@@ -1,13 +1,14 @@
-/** The members of a JSON value that is an object, and none of anything else. */
+/** Returns the value itself if it is a JSON object, or an empty object. */
 export const asObject = (value: unknown): {readonly [key: string]: unknown} =>
 	typeof value === 'object' && value !== null && !Array.isArray(value)
 		? (value as {readonly [key: string]: unknown})
 		: {};
 
-/** One parameter of a tool. */
 type InputParameter = {readonly name: string; readonly schema: unknown; readonly isRequired: boolean};
 
-/** The parameters of a tool in the order in which arguments without a name fill them: what is required comes first. */
+/**
+ * The parameters of a tool in the order that positional arguments fill them: required parameters come first.
+ */
 export function inputParameters(inputSchema: unknown): InputParameter[] {
 	const {properties, required} = asObject(inputSchema);
 	const requiredNames = new Set(Array.isArray(required) ? required : []);

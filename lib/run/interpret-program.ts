@@ -9,20 +9,20 @@ import type {ProgramEndReason} from './python/messages.js';
 import type {RunCalls} from './run-calls.js';
 import {MAX_CALL_VALUES, MAX_NESTING} from './value-limits.js';
 
-/** A program, and the names of the packs that it may use. */
+/** A program, and the names of the packs that it can use. */
 type Program = {readonly code: string; readonly packs: readonly string[]};
 
-/** What a program gave, as a reader gets it and as other programs do. */
+/** The value of a program as text for people and as data for clients. */
 export type RenderedValue = {readonly text: string; readonly data: unknown};
 
-/** The arguments of a call are in memory about this many times: as text, value, JSON and bytes. */
+/** Estimated copies of the arguments of a call in memory: text, value, JSON and bytes. */
 const MEMORY_COPIES = 4;
 
-type PromiseCallbacks = {resolve(shown: RenderedValue | undefined): void; reject(error: unknown): void};
+type PromiseCallbacks = {resolve(value: RenderedValue | undefined): void; reject(error: unknown): void};
 
 /**
- * Runs a program in an interpreter and serves its calls. Nothing that comes from there is trusted: what is no message
- * of the prelude's ends the run. Resolves with the value, if there is one.
+ * Runs a program in an interpreter and executes its calls. Resolves with the value of the program, if it has
+ * one. Messages from the interpreter are untrusted: an invalid one ends the run.
  */
 export function interpretProgram(
 	interpreter: PythonInterpreter,
@@ -78,7 +78,7 @@ function parseMessage(text: string): {readonly [key: string]: unknown} {
 	}
 }
 
-/** What a call came to, as the program reads it. A run that is over answers nothing. */
+/** Executes a call and returns the reply for the program. A run that has ended sends no reply. */
 async function respondToCall(calls: RunCalls, call: unknown, batch: unknown): Promise<string[]> {
 	const {pack, tool, ...callArguments} = parseCall(call ?? batch);
 	try {
@@ -99,7 +99,7 @@ function parseCall(call: unknown): {pack: string; tool: string} & CallArguments 
 	return {pack, tool, positional, named: Object.entries(named)};
 }
 
-/** The outcome of a program. One over the limit is not parsed: the runner rejects it. */
+/** Parses the value of a program. A value over the limit is not parsed, since the runner rejects it. */
 function parseValue(done: unknown, {maxOutputBytes}: InterpreterLimits): RenderedValue | undefined {
 	const {kind, text} = asObject(done);
 	if (kind === 'none') return;
@@ -117,7 +117,7 @@ function parseData(text: string): unknown {
 	}
 }
 
-/** An error of the program's. For a name that nobody knows, the packs are for the runner to tell. */
+/** A name error in the program. The runner adds the list of packs to its message. */
 export class UnknownNameError extends ProgramError {
 	readonly unknownName: string;
 
@@ -132,7 +132,7 @@ function parseFailure(fail: unknown): ProgramError {
 	const at = typeof line === 'number' ? line : undefined;
 	const text =
 		type === 'MemoryError'
-			? 'The program needs more memory than it may have, or is nested too deeply.'
+			? 'The program exceeds the memory limit or is nested too deeply.'
 			: String(message);
 	if (typeof name === 'string') return new UnknownNameError(name, text, at);
 	return new ProgramError(String(type).slice(0, 100), text, at);

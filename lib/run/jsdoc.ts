@@ -1,19 +1,18 @@
-/** One `@param` of a comment. */
 export type JsdocParameter = {
 	readonly name: string;
 	readonly type: string;
 	readonly isRequired: boolean;
-	/** As it is written. */
+	/** The source text of the default. */
 	readonly defaultText?: string;
 	readonly description: string;
 };
 
-/** What a comment says of a function. */
+/** The parsed doc comment of a function. */
 export type Jsdoc = {readonly description: string; readonly parameters: readonly JsdocParameter[]};
 
 const EXPORT_PATTERN = /\s*export\s+(?:async\s+)?(?:function\s*(?:\*\s*)?|const\s+|let\s+)([\w$]+)/y;
 
-/** The comments in front of what a module exports, by the names of it. */
+/** Returns the doc comments of the exports of a module, by export name. */
 export function parseJsdocs(source: string): Map<string, Jsdoc> {
 	const docs = new Map<string, Jsdoc>();
 	for (let start = source.indexOf('/**'); start !== -1; start = source.indexOf('/**', start + 3)) {
@@ -52,7 +51,7 @@ const simpleTypes = new Map([
 	['array', 'array'],
 ]);
 
-/** The schema of a type as comments name it. What is unknown may be anything. */
+/** Converts a JSDoc type to a JSON Schema. Unknown types accept any value. */
 export function schemaOfType(type: string): {readonly [key: string]: unknown} {
 	const name = type.trim();
 	const element = /^(.+)\[\]$/.exec(name)?.[1] ?? /^Array<(.+)>$/.exec(name)?.[1];

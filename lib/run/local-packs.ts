@@ -16,9 +16,9 @@ const MAX_PACKS = 200;
 const DEFAULT_LOAD_TIMEOUT_MS = 10_000;
 
 /**
- * The packs in a folder: a module is a pack, and each function that it exports a tool. What a comment or an
- * `inputSchema` says of a function is its signature. A module that cannot be loaded, or not in this time, is left out
- * with a warning. Loaded again, a module that has changed since is read anew.
+ * Loads the packs in a folder. Each module is a pack and each exported function a tool. The signature comes
+ * from the `inputSchema` of the function or from its doc comment. A module that cannot be loaded within the
+ * timeout is skipped with a warning. A changed module is imported again on the next load.
  */
 export async function loadLocalPacks(
 	folder: string,
@@ -26,17 +26,20 @@ export async function loadLocalPacks(
 	timeoutMs = DEFAULT_LOAD_TIMEOUT_MS,
 ): Promise<Pack[]> {
 	const names = await modulesIn(folder).catch(error => {
-		log.warn('run.packs.unreadable', `The folder of local packs cannot be read: ${messageOf(error)}`);
+		log.warn('run.packs.unreadable', `Cannot read the folder of local packs: ${messageOf(error)}`);
 		return [];
 	});
 	if (names.length > MAX_PACKS) {
-		log.warn('run.packs.many', `Of the ${names.length} local packs only the first ${MAX_PACKS} are loaded.`);
+		log.warn(
+			'run.packs.many',
+			`The folder has ${names.length} local packs. Only the first ${MAX_PACKS} are loaded.`,
+		);
 	}
 	const loaded = names.slice(0, MAX_PACKS).map(name => loadPack(join(folder, name), log, timeoutMs));
 	return (await Promise.all(loaded)).filter(pack => pack !== undefined);
 }
 
-/** What changes when a module of a folder is written to, comes or goes. */
+/** Returns a text that changes when a module in the folder is added, modified or removed. */
 export async function stampPacks(folder: string): Promise<string> {
 	const names = await modulesIn(folder).catch(() => []);
 	const stamps = names
@@ -54,7 +57,7 @@ async function loadPack(path: string, log: Log, timeoutMs: number): Promise<Pack
 		const module = await Promise.race([importModule(path), pause(timeoutMs)]);
 		if (module) return localPack(name, module, await readFile(path, 'utf8'));
 		const seconds = timeoutMs / 1000;
-		log.warn('run.pack.broken', `The local pack ${name} is left out: it was not loaded within ${seconds} s.`);
+		log.warn('run.pack.broken', `The local pack ${name} was skipped: it did not load within ${seconds} s.`);
 	} catch (error) {
 		log.warn('run.pack.broken', `The local pack ${name} cannot be loaded: ${messageOf(error)}`);
 	}
@@ -65,14 +68,15 @@ type PackModule = {readonly [name: string]: unknown};
 
 async function importModule(path: string): Promise<PackModule> {
 	const {mtimeMs} = await stat(path);
-	// Modules of the older kind are kept by their paths, whatever follows those.
+	// CommonJS modules are cached by path, whatever the query of the URL.
 	delete createRequire(path).cache[path];
 	return import(`${pathToFileURL(path).href}?v=${mtimeMs}`);
 }
 
-/** The functions that a module exports by name, or, as modules of the older kind do, in one object. */
+/** The functions that a module exports by name, or, in a CommonJS module, as properties of one object. */
 function exportedFunctions(module: PackModule): Array<[string, LocalFunction]> {
-	// What the older kind exports is there as a whole, too, under one name or two.
+	// Node also exposes the exports object of a CommonJS module as a whole, as `default` and
+	// `module.exports`.
 	const {default: object} = module;
 	const named = without({...module}, 'default', 'module.exports');
 	const all = {...(typeof object === 'object' ? object : {}), ...named};
@@ -100,6 +104,6 @@ function localPack(name: string, module: PackModule, source: string): Pack {
 	};
 }
 
-/** A message that tells nobody where on this machine things are. */
+/** Hides local paths from the message. */
 const withoutPaths = (message: string): string =>
 	message.replaceAll(process.cwd(), '.').replaceAll(homedir(), '~');

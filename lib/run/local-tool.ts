@@ -3,15 +3,14 @@ import {asObject} from './input-schema.js';
 import {type Jsdoc, type JsdocParameter, parseJsdocs, schemaOfType} from './jsdoc.js';
 import type {Arguments, PackTool} from './types.js';
 
-/** A function that a local pack exports. */
 export type LocalFunction = {(...args: unknown[]): unknown; inputSchema?: unknown; description?: unknown};
 
-/** A tool, and how it is run. */
 type LocalTool = {readonly tool: PackTool; run(args: Arguments, signal: AbortSignal): unknown};
 
 /**
- * Makes a tool of a function. With an `inputSchema` it gets all arguments as one object; so it does when its comment
- * or its head has them as parts of one. Else each parameter gets its own. What comes last is always `{signal}`.
+ * Creates a tool from a function. The function gets all arguments as one object if it has an `inputSchema`,
+ * or if its doc comment or its parameter list describes one object. Otherwise, each parameter gets its own
+ * argument. The last argument is always `{signal}`.
  */
 export function localTool(name: string, run: LocalFunction, source: string): LocalTool {
 	const doc = parseJsdocs(source).get(name);
@@ -42,7 +41,7 @@ function parametersOf(doc: Jsdoc | undefined, run: LocalFunction): Parameters {
 	return {parameters, isOneObject: true};
 }
 
-/** What nobody has documented, by the head of the function. */
+/** The parameters of an undocumented function, from its parameter list. */
 function parametersFromHead(run: LocalFunction): Parameters {
 	const {parameters, isOneObject} = parseFunctionHead(run.toString());
 	return {parameters: parameters.map(one => ({...one, type: '', description: ''})), isOneObject};

@@ -9,19 +9,19 @@ import type {Pack} from './types.js';
 
 type PackFolderOptions = {
 	readonly folder: string;
-	/** The content that the folder must have to be loaded; undefined if any content is accepted. */
+	/** The trusted content of the folder. Other content is not loaded. Undefined: any content is loaded. */
 	readonly trusted?: TrustedPacks | undefined;
 	readonly log: Log;
-	/** How long a module may take to be loaded. */
+	/** The time limit for loading one module. */
 	readonly timeoutMs: number;
-	/** There are other packs, or the same with other tools. */
+	/** Called after changed packs were loaded. */
 	readonly onChange: () => void;
 };
 
-/** The local packs of a folder, as its files are now. */
+/** The local packs of a folder. Reloads them when files change. */
 export class PackFolder {
 	readonly #options: PackFolderOptions;
-	/** Resolves when they are there. */
+	/** Resolves after the first load. */
 	readonly ready: Promise<void>;
 	packs: readonly Pack[] = [];
 	#watcher: {close(): void} | undefined;
@@ -51,14 +51,17 @@ export class PackFolder {
 			readStamp: () => stampPacks(folder),
 			onChange: async stamp => {
 				if (!(await this.#load())) return stamp;
-				this.#options.log.info('run.packs.loaded', 'The local packs have changed, and are read anew.');
+				this.#options.log.info('run.packs.loaded', 'The local packs have changed and were reloaded.');
 				if (!this.#isClosed) onChange();
 				return stamp;
 			},
 		});
 	}
 
-	/** Whether the packs were loaded. Untrusted packs are not loaded, and the packs loaded before stay in use. */
+	/**
+	 * Returns whether the packs were loaded. Untrusted packs are not loaded, and the packs loaded before stay
+	 * in use.
+	 */
 	async #load(): Promise<boolean> {
 		const {folder, log, timeoutMs, trusted} = this.#options;
 		if (trusted && (await digestFolder(folder).catch(() => undefined)) !== trusted.sha256) {
@@ -70,17 +73,17 @@ export class PackFolder {
 		return true;
 	}
 
-	/** What a pack does later, when its call has been answered, can still go wrong: that is no reason to end. */
+	/** Handles errors that pack code throws after its call has returned. They must not end the process. */
 	#handleUncaught(error: unknown): boolean {
 		const {folder, log} = this.#options;
 		const {stack = '', message} = error instanceof Error ? error : {message: ''};
 		if (!isThrownIn(stack, folder)) return false;
-		log.error('run.pack.uncaught', `A local pack failed, and nobody waited for it: ${message}`, {stack});
+		log.error('run.pack.uncaught', `A local pack failed in the background: ${message}`, {stack});
 		return true;
 	}
 }
 
-/** Whether a module of the folder itself, and not of one below it, had a part in this. */
+/** Whether the stack contains a module directly in the folder. Modules in subfolders do not count. */
 const isThrownIn = (stack: string, folder: string): boolean =>
 	[folder, pathToFileURL(folder).href].some(location =>
 		stack

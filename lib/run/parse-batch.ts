@@ -2,7 +2,7 @@ import type {CallArguments} from './call-arguments.js';
 import {asObject} from './input-schema.js';
 import {ProgramError} from './program-error.js';
 
-/** The calls of `.batch(…)`. Their number is checked before the first call is made. */
+/** Parses the arguments of `.batch(…)`. The number of items is checked before the first call. */
 export function parseBatch(
 	{positional, named}: CallArguments,
 	maxCalls: number,
@@ -12,7 +12,7 @@ export function parseBatch(
 	const returnErrors = positional.length > 1 ? positional[1] : options.get('return_errors');
 	const unknown = named.find(([name]) => name !== 'items' && name !== 'return_errors');
 	if (!Array.isArray(items) || positional.length > 2 || unknown) {
-		throw new ProgramError('TypeError', 'batch() takes a list, with the arguments of one call in each item');
+		throw new ProgramError('TypeError', 'batch() takes a list with the arguments of one call in each item');
 	}
 	// The prelude has the same check and message.
 	if (items.length > maxCalls) {

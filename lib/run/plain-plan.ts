@@ -3,11 +3,10 @@ import {isPythonBuiltIn, isValueMethod} from './python-builtins.js';
 import {isPythonName} from './python-identifiers.js';
 import {parseNumberLiteral, parseStringLiteral} from './python-literals.js';
 
-/** A call of a pack's tool. */
 export type CallExpression = {
 	readonly kind: 'call';
 	readonly pack: string;
-	/** The tool, with dots where the program has them. */
+	/** The tool name, with the dots from the source. */
 	readonly tool: string;
 	/** `pack.tool.batch(…)`. */
 	readonly isBatch: boolean;
@@ -16,7 +15,7 @@ export type CallExpression = {
 	readonly line: number;
 };
 
-/** An expression of which the value is known once the calls in it are made. */
+/** An expression that the host can evaluate, apart from its calls, without an interpreter. */
 export type Expression =
 	| {readonly kind: 'literal'; readonly value: unknown}
 	| {readonly kind: 'list'; readonly items: readonly Expression[]}
@@ -26,21 +25,21 @@ export type Expression =
 	| {readonly kind: 'field'; readonly of: Expression; readonly name: string; readonly line: number}
 	| CallExpression;
 
-/** One statement: an expression, and the names that get its value. */
+/** One statement: an expression and the variables that it is assigned to. */
 export type Statement = {readonly names: readonly string[]; readonly value: Expression};
 
 type AstNode = {readonly [key: string]: unknown};
 
-/** Deeper programs are left to the interpreter: this recurses. */
+/** Deeper programs run in the interpreter, since planning is recursive. */
 const MAX_NESTING = 100;
 
-/** Thrown for what is not plain, and caught in this file: from deep within a tree that is the shortest way out. */
+/** Thrown from any depth of the tree for an unsupported node, and caught in this file. */
 class NotPlainError extends Error {}
 
 /**
- * What a program does, when it is nothing but calls of packs, literals, names and ways into results; `undefined` for
- * all else, which is the interpreter's. The parser takes some programs for valid that Python does not, and
- * does not tell all literals apart: what could be one of these is not plain.
+ * Plans a program that consists only of pack calls, literals, names and accesses to results. Returns
+ * `undefined` for all other programs, which run in the interpreter. The parser accepts some programs that
+ * Python rejects and does not distinguish all literals. Ambiguous programs are therefore not plain.
  */
 export function planProgram(
 	source: string,
@@ -50,7 +49,7 @@ export function planProgram(
 	try {
 		return new Planner(source, packNames).planStatements(body);
 	} catch (error) {
-		// The stack was too small for it: how deep a program may be is for Python to decide.
+		// A RangeError is a stack overflow. The interpreter decides whether such a deep program is valid.
 		if (error instanceof NotPlainError || error instanceof RangeError) return;
 		throw error;
 	}
@@ -121,7 +120,10 @@ class Planner {
 		}
 	}
 
-	/** Calls return data, which the interpreter lets a program await, too. Parentheses are not in the tree, and decide for some operands. */
+	/**
+	 * Calls return data, and the interpreter also accepts `await` on data. The tree has no parentheses, which
+	 * change the meaning for some operands.
+	 */
 	#planAwaited(tree: AstNode): Expression {
 		if (tree.nodeType === 'UnaryOp' || tree.nodeType === 'Await') throw new NotPlainError();
 		return this.#planExpression(tree);
@@ -143,7 +145,10 @@ class Planner {
 		return literal;
 	}
 
-	/** The text of a literal. Where the offsets are not what they seem, it is none, and the literal not plain. */
+	/**
+	 * The source text of a literal. Empty or wrong if the offsets are wrong, so the literal does not match
+	 * and is not plain.
+	 */
 	#sourceText({lineno, col_offset: start, end_lineno: endLine, end_col_offset: end}: AstNode): string {
 		const [from, to] = [Number(lineno) - 1, Number(endLine) - 1];
 		const lines = this.#lines.slice(from, to + 1);
@@ -153,7 +158,7 @@ class Planner {
 			.join('\n');
 	}
 
-	/** Keys that are numbers would change their places in JavaScript. */
+	/** Rejects numeric keys, since JavaScript objects would reorder them. */
 	#planEntries({keys, values}: AstNode): Array<readonly [string, Expression]> {
 		const items = astNodes(values);
 		return astNodes(keys).map((key, at) => {
@@ -183,7 +188,10 @@ class Planner {
 		return {kind: 'field', of: this.#planExpression(tree.value), name, line: attributeLineOf(tree)};
 	}
 
-	/** A call of `pack.tool`, be there such a pack or not, as long as the name cannot mean anything else. */
+	/**
+	 * Plans a call of `pack.tool`. The pack need not exist, as long as the name cannot mean anything else in
+	 * Python.
+	 */
 	#planCall(tree: AstNode): CallExpression {
 		const [pack = '', ...path] = pathOf(tree.func);
 		const isBatch = path.length > 1 && path.at(-1) === 'batch';
@@ -207,7 +215,7 @@ const lineOf = (tree: AstNode): number => Number(tree.lineno);
 /** Python reports an error of an attribute or a method at the line of its name, where the expression ends. */
 const attributeLineOf = (tree: AstNode): number => Number(tree.end_lineno);
 
-/** `a.b.c` as names, and nothing of all else. */
+/** Returns the names in `a.b.c`, or an empty list for any other expression. */
 function pathOf(node: unknown): string[] {
 	const path: string[] = [];
 	for (let tree = asObject(node); path.length < MAX_NESTING; tree = asObject(tree.value)) {

@@ -7,37 +7,40 @@ import {ResultBudget} from './result-budget.js';
 import type {RunCalls} from './run-calls.js';
 import {checkInteger, checkValue, MAX_CALL_VALUES} from './value-limits.js';
 
-/** What a program came to. Without a value when it ends with a statement that has none. */
+/** The result of a program. A program that ends with a statement has no value. */
 type ProgramValue = {readonly hasValue: boolean; readonly value: unknown};
 
-/** A program that needs no interpreter. */
+/** A program that runs without an interpreter. */
 export type PlainProgram = (calls: RunCalls) => Promise<ProgramValue>;
 
 /**
- * The parser runs on the main thread, at a megabyte a second: programs with more characters than this are left to the
- * interpreter. So are those with many braces, since it parses each part of an f-string on its own.
+ * The parser runs on the main thread, at about 1 MB/s. Longer programs, in characters, run in the
+ * interpreter. So do programs with many braces, since the parser parses each part of an f-string separately.
  */
 const MAX_LENGTH = 32_768;
 const MAX_BRACES = 1000;
-/** Results that such a program keeps, which are in the memory of the main thread, in units of the largest one. */
+/** The memory limit for results on the main thread, in units of the largest result. */
 const MAX_RETAINED_RESULTS = 8;
-/** How long such a program may use the main thread before everything else on it gets a turn. */
+/** The longest time on the main thread before other work gets a turn. */
 const YIELD_INTERVAL_MS = 10;
 
-/** The program, when it is nothing but calls of packs. Decided before the first call, since calls cannot be undone. */
+/**
+ * Compiles a program that consists only of pack calls. Returns `undefined` for all other programs. The
+ * decision precedes the first call, since calls cannot be undone.
+ */
 export async function compilePlainProgram(
 	source: string,
 	packNames: ReadonlySet<string>,
 ): Promise<PlainProgram | undefined> {
 	if (source.length > MAX_LENGTH || source.split('{', MAX_BRACES + 2).length > MAX_BRACES + 1) return;
-	// A program with one of these is hardly plain, and the parser need not be right about it.
+	// The parser may be wrong about these characters, which are rare in plain programs.
 	if (/[\0\f\v]|\p{Surrogate}/u.test(source)) return;
 	const {parse} = await import('py-ast');
 	let body: unknown;
 	try {
 		({body} = parse(source));
 	} catch {
-		// What is wrong with it is for Python to say.
+		// Python reports the syntax error.
 		return;
 	}
 	const plan = planProgram(source, body, packNames);
@@ -57,14 +60,16 @@ async function evaluate(plan: readonly Statement[], calls: RunCalls): Promise<Pr
 	return {hasValue: true, value: combineResults(resultNames(plan), evaluator.variables)};
 }
 
-/** Names that got what a call gave, and those that the program ends with, in the order in which they came up. */
+/**
+ * The variables that received the result of a call or of the last statement, in order of first assignment.
+ */
 function resultNames(plan: readonly Statement[]): string[] {
 	const last = plan.length - 1;
 	const chosen = plan.filter(({value}, at) => value.kind === 'call' || at === last);
 	return [...new Set(chosen.flatMap(({names}) => names))];
 }
 
-/** One result as itself, several as an object. */
+/** Returns one result as itself, several as an object. */
 function combineResults(names: readonly string[], values: ReadonlyMap<string, unknown>): unknown {
 	const [first = ''] = names;
 	if (names.length === 1) return values.get(first);
@@ -74,7 +79,7 @@ function combineResults(names: readonly string[], values: ReadonlyMap<string, un
 class Evaluator {
 	readonly variables = new Map<string, unknown>();
 	readonly #calls: RunCalls;
-	/** What the program itself wrote as a dict, whose fields are items only, as everywhere in Python. */
+	/** Dicts written as literals. In Python, their fields are available as items only. */
 	readonly #dicts = new WeakSet<object>();
 	readonly #budgets: readonly ResultBudget[];
 	#yieldedAt = performance.now();
@@ -104,7 +109,7 @@ class Evaluator {
 		}
 	}
 
-	/** Lets everything else on this thread run, timers included, since one of them may end the run. */
+	/** Yields to the event loop. Its timers may end the run. */
 	async #yieldToEventLoop(): Promise<void> {
 		await setImmediate();
 		this.#calls.throwIfEnded();

@@ -1,10 +1,10 @@
-/** What goes wrong in a program, under the name that Python has for it. */
+/** An error of a program, with its Python type name. */
 export class ProgramError extends Error {
-	/** The same as its type, so that logs have it. */
+	/** Equal to `type`, for logs. */
 	override readonly name: string;
-	/** The class that a program would name in `except`, or what to call an end that no program can catch. */
+	/** The Python class that a program would catch, or a name for an error that programs cannot catch. */
 	readonly type: string;
-	/** Where in the program, as far as that is known. */
+	/** The line in the program, if known. */
 	readonly line: number | undefined;
 
 	constructor(type: string, message: string, line?: number) {
@@ -15,16 +15,15 @@ export class ProgramError extends Error {
 	}
 }
 
-/** Why a run is over, whatever its program is at. No program can catch it. */
+/** The reason why a run ended. Programs cannot catch it. */
 export class RunEndedError extends ProgramError {}
 
 const MAX_LENGTH = 2000;
 
-/** A message that a reader can take in. What servers and programs say can be of any length. */
+/** Truncates a message. Messages of servers and programs have any length. */
 export const truncateMessage = (message: string): string =>
 	message.length <= MAX_LENGTH
 		? message
 		: `${message.slice(0, MAX_LENGTH)}… (${message.length - MAX_LENGTH} more characters)`;
 
-/** What to say of a failure that some other code threw. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

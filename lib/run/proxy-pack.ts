@@ -11,15 +11,15 @@ import type {Arguments, Pack, PackTool, RunnerOptions} from './types.js';
 const stringSchema = {type: 'string'};
 
 const proxyTools: readonly PackTool[] = [
-	{name: 'list_servers', description: 'The configured servers, and whether each is connected.'},
+	{name: 'list_servers', description: 'Lists the configured servers and whether each is connected.'},
 	{
 		name: 'list_tools',
-		description: 'The tools of one server or pack, or of all.',
+		description: 'Lists the tools of one server or pack, or of all.',
 		inputSchema: {type: 'object', properties: {server: stringSchema}},
 	},
 	{
 		name: 'search',
-		description: 'The tools whose names and descriptions fit the words best.',
+		description: 'Finds the tools whose names and descriptions best match the query.',
 		inputSchema: {
 			type: 'object',
 			properties: {query: stringSchema, limit: {type: 'integer', default: 10}},
@@ -28,12 +28,12 @@ const proxyTools: readonly PackTool[] = [
 	},
 	{
 		name: 'help',
-		description: 'How to call a tool ("pack.tool"), or what there is in a pack, or which packs there are.',
+		description: 'Shows how to call a tool ("pack.tool"), the tools of a pack, or all packs.',
 		inputSchema: {type: 'object', properties: {name: stringSchema}},
 	},
 ];
 
-/** The pack that tells of all the others. */
+/** Creates the built-in pack that lists and searches all other packs. */
 export function createProxyPack(packs: () => RunPacks, servers: RunnerOptions['servers']): Pack {
 	const handlers = new Map<string, (args: Arguments) => unknown>([
 		['list_servers', () => listServers(packs(), servers)],
@@ -44,17 +44,17 @@ export function createProxyPack(packs: () => RunPacks, servers: RunnerOptions['s
 	return {
 		name: PROXY_PACK,
 		source: 'local',
-		description: 'what there is: list_servers, list_tools, search, help',
+		description: 'servers and tools: list_servers, list_tools, search, help',
 		tools: proxyTools,
 		call: async (tool, args) => {
-			// A batch of these would else keep the main thread until all of them are done.
+			// Yields, so that a batch of these calls does not block the main thread.
 			await setImmediate();
 			return handlers.get(tool)?.(args);
 		},
 	};
 }
 
-/** Each server with the name of its pack, which a disabled server does not have. */
+/** Lists the servers with the names of their packs. A disabled server has no pack. */
 function listServers(packs: RunPacks, servers: RunnerOptions['servers']): unknown {
 	const proxied = new Map(
 		[...packs.entries].flatMap(([packName, pack]) => {
@@ -75,7 +75,6 @@ function listServers(packs: RunPacks, servers: RunnerOptions['servers']): unknow
 	});
 }
 
-/** A tool with the name of its pack. */
 type PackEntry = NamedTool & {readonly packName: string};
 
 const entriesOf = (packs: RunPacks, packName: string, pack: Pack): PackEntry[] =>
@@ -117,7 +116,7 @@ function allEntries(packs: RunPacks): PackEntry[] {
 	);
 }
 
-/** A name over this length is not looked for as another spelling, and not shown in full. */
+/** Names are truncated to this length for fuzzy matching and in messages. */
 const MAX_NAME = 200;
 
 function findPack(packs: RunPacks, wantedName: string): [string, Pack] {
@@ -142,14 +141,13 @@ function summarize(entry: PackEntry): {name: string; signature: string; descript
 	return {name: displayName(entry), signature: signatureOf(entry), description: firstSentence(entry.tool)};
 }
 
-/** What a description says first: the rest is for `help`. */
+/** The first sentence of a description. `help` shows all of it. */
 function firstSentence({description = ''}: PackTool): string {
 	const [line = ''] = description.trim().split('\n');
 	const sentence = /^.*?[.!?](?=\s|$)/.exec(line)?.[0] ?? line;
 	return sentence.length <= 200 ? sentence : `${sentence.slice(0, 200)}…`;
 }
 
-/** The tools that fit a query. */
 function searchTools(packs: RunPacks, query: string, limit: number): unknown {
 	const scoreTool = createToolScorer(query);
 	const scored = allEntries(packs).map(entry => ({entry, score: scoreTool(entry.packName, entry.tool)}));
@@ -165,7 +163,7 @@ function help(packs: RunPacks, name: unknown): string {
 		const lines = [...packs.entries]
 			.sort(byName)
 			.map(([packName, pack]) => `${packName}: ${pack.description ?? `${packs.toolsOf(pack).length} tools`}`);
-		return ['Packs:', ...lines, 'proxy.help("pack") lists the tools of one.'].join('\n');
+		return ['Packs:', ...lines, 'proxy.help("pack") lists the tools of a pack.'].join('\n');
 	}
 	const [packName = '', ...rest] = name.split('.');
 	const [found, pack] = findPack(packs, packName);
@@ -175,7 +173,7 @@ function help(packs: RunPacks, name: unknown): string {
 			.join('\n');
 	}
 	const {tool} = packs.findTool(found, rest.join('.'));
-	const named = packs.toolsOf(pack).find(one => one.tool === tool) ?? {tool, pythonName: undefined};
+	const named = packs.toolsOf(pack).find(entry => entry.tool === tool) ?? {tool, pythonName: undefined};
 	return toolHelp({packName: found, ...named});
 }
 

@@ -1,6 +1,6 @@
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** What Python itself knows by a name in small letters. Whatever begins with a capital may be one, too. */
+/** Lowercase names that Python defines. Capitalized names are treated as built-in, too. */
 const builtIns = words(`
 abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile complex copyright
 credits delattr dict dir divmod enumerate eval exec exit filter float format frozenset getattr globals hasattr hash help
@@ -8,7 +8,9 @@ hex id input int isinstance issubclass iter len license list locals map max memo
 print property quit range repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip
 `);
 
-/** Methods and attributes of the values that JSON has, which win over a field of the same name. */
+/**
+ * Methods and attributes of Python types for JSON values. They take precedence over a field of the same name.
+ */
 const valueMethods = words(`
 append as_integer_ratio bit_count bit_length capitalize casefold center clear conjugate copy count denominator encode
 endswith expandtabs extend find format format_map from_bytes fromhex fromkeys get hex imag index insert is_integer
@@ -18,8 +20,8 @@ rfind rindex rjust rpartition rsplit rstrip setdefault sort split splitlines sta
 translate update upper values zfill
 `);
 
-/** Whether a name may mean something to Python that nobody has assigned. */
+/** Whether Python may define this name without an assignment. */
 export const isPythonBuiltIn = (name: string): boolean => /^([A-Z]|__)/.test(name) || builtIns.has(name);
 
-/** Whether `.name` may mean something else than a field of a result. */
+/** Whether `.name` may be something other than a field of a result. */
 export const isValueMethod = (name: string): boolean => name.startsWith('__') || valueMethods.has(name);

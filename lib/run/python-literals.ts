@@ -14,10 +14,12 @@ const stringPatterns = [
 	/^'((?:[^'\\\n]|\\[nrt'"\\])*)'$/,
 ];
 
-/** Longer literals are left to the interpreter: they could overflow the stack of the expressions above. */
+/** Longer literals run in the interpreter, since they could overflow the stack of the patterns above. */
 const MAX_LITERAL_LENGTH = 2 ** 20;
 
-/** The value of one string literal of Python's without prefix and rare escapes; `undefined` for any other text. */
+/**
+ * Parses a Python string literal without a prefix or rare escapes. Returns `undefined` for any other text.
+ */
 export function parseStringLiteral(source: string): string | undefined {
 	if (source.length > MAX_LITERAL_LENGTH) return;
 	for (const pattern of stringPatterns) {
@@ -29,8 +31,8 @@ export function parseStringLiteral(source: string): string | undefined {
 }
 
 /**
- * The value of a number literal that means the same to Python and to JSON: whole ones that no double rounds, and
- * fractions. `1.0` is none of them, since JavaScript would take it for a whole number.
+ * Parses a number literal that means the same in Python and JSON: fractions, and integers that a double
+ * represents exactly. Rejects `1.0`, which JavaScript would treat as an integer.
  */
 export function parseNumberLiteral(source: string): number | undefined {
 	if (/^(0|[1-9]\d{0,14})$/.test(source)) return Number(source);

@@ -1,7 +1,7 @@
 import {PackUnavailableError, type RunPacks} from './run-packs.js';
 import type {Pack, PackTool} from './types.js';
 
-/** Finds the tool of a call. A call waits while the server of its pack is still connecting. */
+/** Finds the tool of a call. Waits while the server of its pack is connecting. */
 export async function resolveTool(
 	packs: RunPacks,
 	packName: string,

@@ -6,7 +6,7 @@ const MAX_FIELDS = 30;
 const isObject = (value: unknown): value is object =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `value[key]` as Python has it, errors included. */
+/** Evaluates `value[key]` with the semantics and errors of Python. */
 export function getItem(value: unknown, key: string | number, line: number): unknown {
 	if (typeof value === 'string') {
 		const char = codePointAt(value, checkedIndex(key, line, 'string'));
@@ -24,7 +24,7 @@ export function getItem(value: unknown, key: string | number, line: number): unk
 	throw new ProgramError('KeyError', typeof key === 'string' ? pythonRepr(key) : String(key), line);
 }
 
-/** The key, which has to be a number here. */
+/** Returns the key if it is a number, or throws the `TypeError` of Python. */
 function checkedIndex(key: string | number, line: number, kind: 'string' | 'list'): number {
 	if (typeof key === 'number') return key;
 	const suffix = kind === 'list' ? 'or slices, not str' : ", not 'str'";
@@ -42,8 +42,8 @@ function outOfRange(line: number, kind: 'string' | 'list'): never {
 const SURROGATE = /[\ud800-\udfff]/;
 
 /**
- * The code point at an index, which is negative when it counts from the end. Only a text with surrogates is walked through,
- * and not beyond the index.
+ * Returns the code point at an index. Negative indexes count from the end. Only texts with surrogates are
+ * scanned, up to the index.
  */
 function codePointAt(text: string, index: number): string | undefined {
 	if (!SURROGATE.test(text)) return text.at(index);
@@ -52,7 +52,7 @@ function codePointAt(text: string, index: number): string | undefined {
 	return code === undefined ? undefined : String.fromCodePoint(code);
 }
 
-/** The position of the code point that has this many before it; the length of the text where there is none. */
+/** The offset of the code point after `count` code points, or the length of the text if it is shorter. */
 function offsetFromStart(text: string, count: number): number {
 	let at = 0;
 	for (let remaining = count; remaining > 0 && at < text.length; remaining--)
@@ -60,7 +60,7 @@ function offsetFromStart(text: string, count: number): number {
 	return at;
 }
 
-/** The position of the code point that this many end with; a negative one where there is none. */
+/** The offset of the last `count` code points, or a negative number if the text is shorter. */
 function offsetFromEnd(text: string, count: number): number {
 	let at = text.length;
 	for (let remaining = count; remaining > 0 && at >= 0; remaining--)
@@ -68,10 +68,10 @@ function offsetFromEnd(text: string, count: number): number {
 	return at;
 }
 
-/** Whether two surrogates that are one code point start here. */
+/** Whether a surrogate pair starts at the offset. */
 const isSurrogatePair = (text: string, at: number): boolean => (text.codePointAt(at) ?? 0) > 0xffff;
 
-/** `value.name` as results have it. A dict that the program wrote itself has no fields. */
+/** Evaluates `value.name` for results. Dicts written in the program have no fields. */
 export function getField(value: unknown, name: string, line: number, isDict: boolean): unknown {
 	if (!isObject(value) || isDict) {
 		throw new ProgramError(
@@ -87,7 +87,7 @@ export function getField(value: unknown, name: string, line: number, isDict: boo
 	throw new ProgramError('AttributeError', `This result has no field '${name}'. Fields: ${fieldList}`, line);
 }
 
-/** What Python calls the type of a value that came as JSON. */
+/** The Python type name of a JSON value. */
 function pythonTypeOf(value: unknown): string {
 	if (value === null || value === undefined) return 'NoneType';
 	if (Array.isArray(value)) return 'list';
@@ -98,7 +98,7 @@ function pythonTypeOf(value: unknown): string {
 	return 'dict';
 }
 
-/** A text in quotes, as Python shows it. */
+/** Formats a string like `repr()` in Python. */
 function pythonRepr(text: string): string {
 	const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
 	const inner = text

@@ -12,10 +12,9 @@ import {parseToolResult} from './tool-result.js';
 import type {Arguments, ContentPart, Pack, PackTool} from './types.js';
 import {MAX_NESTING, MAX_RESULT_VALUES, maxMembersFor, textLength} from './value-limits.js';
 
-/** One call as a program writes it. */
 type PackCall = {readonly pack: string; readonly tool: string} & CallArguments;
 
-/** A result as a value, and as the JSON that its size was counted in. */
+/** A result as a value, and as the JSON that determines its size. */
 type SizedResult = {readonly value: unknown; readonly json: string};
 
 type CallLimits = {
@@ -24,16 +23,16 @@ type CallLimits = {
 	readonly maxCallBytes: number;
 };
 
-/** A result is in memory about this many times: as bytes, text, value and JSON. */
+/** Estimated copies of a result in memory: bytes, text, value and JSON. */
 const MEMORY_COPIES = 4;
-/** The memory of a member whose object has a hidden class of its own. */
+/** Estimated memory of an object member that needs its own hidden class. */
 const MEMBER_BYTES = 300;
 const MAX_ATTACHMENTS = 8;
 const MAX_ATTACHED_LENGTH = 8 * 1024 * 1024;
 
-/** All that one run calls, within its limits. */
+/** Makes the calls of one run and enforces their limits. */
 export class RunCalls {
-	/** Every tool that was called, as `pack.tool`. */
+	/** The tools that were called, as `pack.tool`. */
 	readonly calledTools = new Set<string>();
 	readonly attachments: ContentPart[] = [];
 	readonly limits: CallLimits;
@@ -51,27 +50,33 @@ export class RunCalls {
 		this.#limiter = new ConcurrencyLimiter(limits.maxParallelCalls, limits.maxCalls);
 	}
 
-	/** What the program waits for now, as `pack.tool`. */
+	/** The pending calls, as `pack.tool`. */
 	get inFlight(): string[] {
 		return [...new Set(this.#inFlight.values())];
 	}
 
-	/** Fails when the run is over. */
+	/** Throws if the run has ended. */
 	throwIfEnded(): void {
 		this.#signal.throwIfAborted();
 	}
 
-	/** Fails for a pack that there is not, as Python does before it looks at the arguments. */
+	/** Throws a `NameError` for an unknown pack. Python does so before it evaluates the arguments. */
 	checkPack(name: string): void {
 		if (!this.#packs.get(name)) throw new ProgramError('NameError', this.#packs.unknownNameMessage(name));
 	}
 
-	/** Calls a tool and returns what a program sees of its result, as far as that fits into each of the budgets. */
+	/**
+	 * Calls a tool and returns its result as the program sees it. Throws if the result exceeds one of the
+	 * budgets.
+	 */
 	async call(call: PackCall, budgets: readonly ResultBudget[] = []): Promise<unknown> {
 		return (await this.#callTool(call, budgets)).value;
 	}
 
-	/** The same as JSON, which an interpreter reads. It is written once: copies of large results take the memory of all clients. */
+	/**
+	 * Calls a tool and returns its result as JSON for an interpreter. The JSON is written only once, since
+	 * copies of large results use memory that all clients share.
+	 */
 	async callJson(call: PackCall): Promise<string> {
 		return (await this.#callTool(call, [])).json;
 	}
@@ -95,7 +100,7 @@ export class RunCalls {
 				pack.source === 'local'
 					? copyLocalResult(name, result)
 					: parseToolResult(result, text => this.#checkText(name, text));
-			// The JSON of long texts would be another copy of them.
+			// Checks long texts first, since their JSON would be another copy.
 			const length = textLength(value);
 			if (length > this.limits.maxCallBytes) throw this.#tooLarge(name, length);
 			const json = stringifyWithBigInts(value);
@@ -112,15 +117,15 @@ export class RunCalls {
 	}
 
 	/**
-	 * Runs many calls of one tool in parallel, within the limit. Results are in the order of the items. With
-	 * `return_errors`, an item that failed is `{"error": …}` in its place. The limit of one result applies to all results together:
-	 * they are one message.
+	 * Calls one tool many times in parallel, within the limit. Results are in the order of the items. With
+	 * `return_errors`, a failed item becomes `{"error": …}`. The size limit of one result applies to the
+	 * whole batch, since a batch is one message.
 	 */
 	async batch(call: PackCall, budgets: readonly ResultBudget[] = []): Promise<unknown[]> {
 		return (await this.#callBatch(call, budgets)).map(({value}) => value);
 	}
 
-	/** The same as JSON. */
+	/** Like `batch`, but returns JSON. */
 	async batchJson(call: PackCall): Promise<string> {
 		return `[${(await this.#callBatch(call, [])).map(({json}) => json).join(',')}]`;
 	}
@@ -143,7 +148,7 @@ export class RunCalls {
 		});
 	}
 
-	/** The tool, which the run may have to wait for. */
+	/** Finds the tool. The pending name is visible in timeout messages while its server connects. */
 	async #resolveTool(pack: string, tool: string): Promise<{pack: Pack; tool: PackTool}> {
 		const id = Symbol(tool);
 		this.#inFlight.set(id, `${pack}.${tool}`);
@@ -157,10 +162,16 @@ export class RunCalls {
 	#countCall(): void {
 		const {maxCalls} = this.limits;
 		if (++this.#callCount <= maxCalls) return;
-		throw new ProgramError('ToolError', `A run may make ${maxCalls} calls, and this one has made them.`);
+		throw new ProgramError(
+			'ToolError',
+			`The run has reached its limit of ${maxCalls} calls. Make fewer calls, or split the program.`,
+		);
 	}
 
-	/** The result, or an error as soon as the time of the call or of the run is over, whatever the pack does then. */
+	/**
+	 * Calls the pack. Rejects as soon as the call or the run times out, even if the pack does not react to
+	 * the abort.
+	 */
 	#invoke(pack: Pack, tool: string, name: string, args: Arguments): Promise<unknown> {
 		const {timeoutMs} = pack;
 		const controller = new AbortController();
@@ -187,10 +198,10 @@ export class RunCalls {
 		});
 	}
 
-	/** A text that is JSON is checked before it is parsed. */
+	/** Rejects JSON that is too large or complex, before it is parsed. */
 	#checkText(name: string, text: string): void {
 		if (text.length > this.limits.maxCallBytes) throw this.#tooLarge(name, Buffer.byteLength(text));
-		// A short text can have neither too many values nor be too deep.
+		// A text this short has few values and cannot be nested too deeply.
 		if (text.length <= MAX_NESTING) return;
 		const {values, members, depth} = jsonComplexity(Buffer.from(text));
 		countGarbage(text.length + members * MEMBER_BYTES);
@@ -232,13 +243,12 @@ function itemError(error: unknown, at: number): ProgramError {
 	return new ProgramError(type, `item ${at} of the batch: ${message}`);
 }
 
-/** Seconds as an error names them. */
 export const formatSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)}s`;
 
 const toolTimeoutError = (name: string, ms: number): ProgramError =>
 	new ProgramError('ToolTimeout', `Tool ${name} timed out after ${formatSeconds(ms)}`);
 
-/** What a local tool gave is data like any other: nothing of this process goes into a program. */
+/** Copies the result of a local tool through JSON, so that programs get no objects of this process. */
 function copyLocalResult(
 	name: string,
 	result: unknown,
@@ -248,6 +258,6 @@ function copyLocalResult(
 		return {value: text === undefined ? null : parseWithBigInts(text), attachments: []};
 	} catch (error) {
 		const [reason] = messageOf(error).split('\n');
-		throw new ProgramError('ToolError', `${name} gave what cannot be JSON: ${reason}`);
+		throw new ProgramError('ToolError', `${name} returned a value that is not JSON: ${reason}`);
 	}
 }

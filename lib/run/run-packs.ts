@@ -4,13 +4,13 @@ import {formatNames} from './python-identifiers.js';
 import {ToolNames} from './tool-names.js';
 import type {Pack, PackTool} from './types.js';
 
-/** The name of the pack that tells of the others. No other pack can have it. */
+/** The reserved name of the built-in pack. */
 export const PROXY_PACK = 'proxy';
 
-/** No name of a tool that a program means is longer. */
+/** Longer names are truncated. */
 const MAX_NAME = 1000;
 
-/** A call that cannot be made, since the server of its pack is not connected. */
+/** An error for a call whose pack has no connected server. */
 export class PackUnavailableError extends ProgramError {
 	readonly pack: Pack;
 
@@ -20,10 +20,10 @@ export class PackUnavailableError extends ProgramError {
 	}
 }
 
-/** A tool of a pack, and the name that a program writes, if Python can spell one. */
+/** A tool, and its Python name. Undefined if no unambiguous Python name exists. */
 export type NamedTool = {readonly tool: PackTool; readonly pythonName: string | undefined};
 
-/** The packs of one run, by the names under which a program finds them. */
+/** The packs of one run, by Python name. */
 export class RunPacks {
 	readonly #packs: Map<string, Pack>;
 	readonly #toolNames = new Map<Pack, ToolNames>();
@@ -33,7 +33,7 @@ export class RunPacks {
 		this.#packs = new Map(packs);
 	}
 
-	/** The names that a program can use, sorted. */
+	/** The Python names of the packs, sorted. */
 	get names(): string[] {
 		return [...this.#packs.keys()].sort();
 	}
@@ -46,7 +46,10 @@ export class RunPacks {
 		return this.#packs.get(name);
 	}
 
-	/** All tools that are called by the name of this pack: its own, and those of the pack behind it that it has no namesake for. */
+	/**
+	 * The tools that can be called through this pack: its own tools, and those of its fallback that it does
+	 * not shadow.
+	 */
 	toolsOf(pack: Pack): readonly NamedTool[] {
 		const cached = this.#tools.get(pack);
 		if (cached) return cached;
@@ -59,14 +62,14 @@ export class RunPacks {
 		return all;
 	}
 
-	/** What a `NameError` is to say: the name may be meant as a pack or as a variable. */
+	/** The message of a `NameError`. The name may be a misspelled pack or an undefined variable. */
 	unknownNameMessage(unknownName: string): string {
 		const name = unknownName.slice(0, MAX_NAME);
 		const packs = `Unknown pack '${name}'. Available packs: ${formatNames(this.#packs.keys())}`;
 		return `name '${name}' is not defined. ${packs}${suggestion(name, this.names)}`;
 	}
 
-	/** Waits while the server that a tool is looked for at is still connecting. */
+	/** Waits while the server that may have the tool is connecting. */
 	async waitUntilConnected(packName: string, toolName: string, signal: AbortSignal): Promise<void> {
 		const pack = this.#packs.get(packName);
 		if (pack?.whenConnected) {
@@ -78,7 +81,7 @@ export class RunPacks {
 		this.#packs.set(packName, {...pack, fallback: await fallback.whenConnected(signal)});
 	}
 
-	/** The tool that a program means, and the pack that has it. Case and whatever is no letter or digit do not count. */
+	/** Finds the tool for a name, and the pack that has it. Ignores case and punctuation. */
 	findTool(packName: string, toolName: string): {pack: Pack; tool: PackTool} {
 		const first = this.#packs.get(packName);
 		if (!first) throw new ProgramError('NameError', this.unknownNameMessage(packName));
@@ -105,7 +108,7 @@ export class RunPacks {
 	}
 }
 
-/** The name of a tool as a program would write it, as far as it can. */
+/** The Python name of a tool, or its original name if it has none. */
 export const displayName = ({tool, pythonName}: NamedTool): string => pythonName ?? tool.name;
 
 function ambiguousToolError(
@@ -117,7 +120,7 @@ function ambiguousToolError(
 	const name = toolName.slice(0, MAX_NAME);
 	return new ProgramError(
 		'ToolNotFound',
-		`Tool '${name}' of pack '${packName}' could be any of: ${candidateNames}`,
+		`Tool '${name}' of pack '${packName}' is ambiguous. Candidates: ${candidateNames}`,
 	);
 }
 

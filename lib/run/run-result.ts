@@ -5,21 +5,21 @@ import type {ContentPart, RunResult, RunStructuredContent} from './types.js';
 
 const MAX_OUTPUT_WITH_ERROR = 16_384;
 
-/** What a run that came to its end gives back: what it printed, then its value. */
+/** The result of a successful run: printed text, then the value. */
 export function successResult(stdout: string, value: RenderedValue | undefined, calls: RunCalls): RunResult {
-	const isQuiet = value === undefined || (value.data === null && stdout !== '');
-	const parts = [stdout.replace(/\n$/, ''), ...(isQuiet ? [] : [value.text])].filter(text => text !== '');
-	const hasNothing = stdout === '' && value === undefined;
-	const text = hasNothing ? 'Done. The program printed nothing and ends without a value.' : parts.join('\n');
-	const facts: RunStructuredContent = {
+	const isOmitted = value === undefined || (value.data === null && stdout !== '');
+	const parts = [stdout.replace(/\n$/, ''), ...(isOmitted ? [] : [value.text])].filter(text => text !== '');
+	const isEmpty = stdout === '' && value === undefined;
+	const text = isEmpty ? 'Done. The program printed nothing and returned no value.' : parts.join('\n');
+	const structuredContent: RunStructuredContent = {
 		...(value && {result: value.data}),
 		...(stdout !== '' && {stdout}),
 		...calledToolsOf(calls),
 	};
-	return {content: [{type: 'text', text}, ...calls.attachments], structuredContent: facts, isError: false};
+	return {content: [{type: 'text', text}, ...calls.attachments], structuredContent, isError: false};
 }
 
-/** What a run that failed gives back: what it printed so far, then what went wrong and where. */
+/** The result of a failed run: printed text, then the error and its line. */
 export function errorResult(stdout: string, error: ProgramError, calls?: RunCalls): RunResult {
 	const {type, message, line} = error;
 	const printed =
@@ -28,13 +28,13 @@ export function errorResult(stdout: string, error: ProgramError, calls?: RunCall
 	const text = [printed.replace(/\n$/, ''), `${where}: ${type}${message && `: ${message}`}`]
 		.filter(part => part !== '')
 		.join('\n');
-	const facts: RunStructuredContent = {
+	const structuredContent: RunStructuredContent = {
 		error: {type, message, ...(line !== undefined && {line})},
 		...(printed !== '' && {stdout: printed}),
 		...(calls && calledToolsOf(calls)),
 	};
 	const content: ContentPart[] = [{type: 'text', text}];
-	return {content, structuredContent: facts, isError: true};
+	return {content, structuredContent, isError: true};
 }
 
 function calledToolsOf({calledTools}: RunCalls): {calls?: readonly string[]} {

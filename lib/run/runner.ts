@@ -20,32 +20,32 @@ import {checkValue, MAX_RESULT_VALUES} from './value-limits.js';
 
 const MIB = 1024 * 1024;
 const MAX_PROGRAM_LENGTH = MIB;
-/** Programs that need no interpreter cost little: what they wait for is elsewhere. */
+/** Plain programs use little CPU: they mostly wait for calls. */
 const MAX_PLAIN_RUNS = 64;
-/** The interpreter's part of a run's memory. The rest is for its thread and for messages on their way. */
+/** The interpreter's share of the memory of a run. The rest is for its thread and for messages in transit. */
 const INTERPRETER_SHARE = 0.75;
-/** Calls over `maxCalls` fail, which a program can catch. After this many of them it ends. */
+/** Attempts over `maxCalls` before the program is ended. Programs can catch the errors of such calls. */
 const SPARE_ATTEMPTS = 100;
 
 type Limits = Required<Omit<RunnerOptions, 'packs' | 'servers' | 'log'>>;
 
-/** Runs programs in the notation of Python, with packs as the world that they act on. */
+/** Creates a runner for Python programs that call packs. */
 export function createRunner(options: RunnerOptions): Runner {
 	return new ProgramRunner(options);
 }
 
-/** A run, from its beginning to its end. */
+/** The state of one run. */
 type Run = {
 	readonly code: string;
 	readonly packs: RunPacks;
 	readonly calls: RunCalls;
 	readonly signal: AbortSignal;
-	/** The client of the run, and the share of all slots that it may use. */
+	/** The client of the run, and its share of all slots. */
 	readonly client: string;
 	readonly share: number;
-	/** What it has printed, as far as that is known. */
+	/** Returns the text printed so far. */
 	readStdout: () => string;
-	/** Resolves when its interpreter is gone. */
+	/** Resolves when the thread of the interpreter has ended. */
 	interpreterEnded: Promise<unknown>;
 };
 
@@ -60,12 +60,13 @@ class ProgramRunner implements Runner {
 
 	constructor(options: RunnerOptions) {
 		this.#options = options;
-		// One listener for each run that is under way, and these are bounded.
+		// Each active run adds one listener. Their number is bounded.
 		setMaxListeners(0, this.#closing.signal);
 		this.#limits = withDefaultLimits(options);
 		const {maxOutputBytes, maxMemoryBytes, idleMs, maxConcurrent, maxQueued} = this.#limits;
 		const maxAttempts = this.#limits.maxCalls + SPARE_ATTEMPTS;
-		// Letters may be three times as long in JSON as they are. Control characters may be six times as long: fewer of them fit.
+		// JSON escapes can triple the length of a text. Control characters can grow sixfold, so their number
+		// is limited separately.
 		const messages = {maxOutcomeBytes: 3 * maxOutputBytes + 1024, maxAttempts};
 		const memory = {maxMemoryBytes: INTERPRETER_SHARE * maxMemoryBytes, idleMs};
 		this.#pool = new InterpreterPool({...messages, ...memory, maxOutputBytes});
@@ -111,7 +112,7 @@ class ProgramRunner implements Runner {
 			clearTimeout(timer);
 			signal?.removeEventListener('abort', onCancel);
 			this.#closing.signal.removeEventListener('abort', onClose);
-			// Whatever a program has left running has nobody left to tell.
+			// Calls that are still pending have no receiver for their results.
 			abortRun('Ended', 'The run is over.');
 		}
 	}
@@ -153,7 +154,7 @@ class ProgramRunner implements Runner {
 	async #evaluate(run: Run): Promise<RenderedValue | undefined> {
 		const {code, packs, signal} = run;
 		signal.throwIfAborted();
-		if (code.trim() === '') throw new ProgramError('SyntaxError', 'There is nothing to run.');
+		if (code.trim() === '') throw new ProgramError('SyntaxError', 'The program is empty.');
 		const plain = await compilePlainProgram(code, new Set(packs.names));
 		if (plain) return this.#withSlot(this.#plainLimiter, run, () => this.#runPlain(plain, run));
 		if (!this.#pool.isInstalled) throw new ProgramError('InterpreterError', installPythonHint);
@@ -164,14 +165,15 @@ class ProgramRunner implements Runner {
 		const {signal, client, share} = run;
 		const release = await limiter.acquire(signal, client, share);
 		if (!release) {
-			const clientHint = share < 1 ? ', or that of one client (limits.clientRuns)' : '';
-			const message = `${limiter.active} programs run and ${limiter.queued} wait, which is the limit${clientHint}. Try again later.`;
+			const clientHint = share < 1 ? ', or raise limits.clientRuns' : '';
+			const message = `Too many programs: ${limiter.active} running, ${limiter.queued} queued. Try again later${clientHint}.`;
 			throw new ProgramError('Busy', message);
 		}
 		try {
 			return await work();
 		} finally {
-			// The slot is released when the thread has ended, so that there are never more threads than slots.
+			// Releases the slot only after the thread has ended, so that there are never more threads than
+			// slots.
 			void run.interpreterEnded.then(release);
 		}
 	}
@@ -187,10 +189,10 @@ class ProgramRunner implements Runner {
 	async #interpret(run: Run): Promise<RenderedValue | undefined> {
 		const acquired = this.#pool.acquire().catch(error => {
 			const {log} = this.#options;
-			log.error('run.interpreter', `No Python interpreter could be started: ${messageOf(error)}`);
+			log.error('run.interpreter', `The Python interpreter did not start: ${messageOf(error)}`);
 			throw new ProgramError(
 				'InterpreterError',
-				'No Python interpreter could be started. bridge has logged why.',
+				'The Python interpreter did not start. See the log of bridge for the reason.',
 			);
 		});
 		try {
@@ -203,16 +205,17 @@ class ProgramRunner implements Runner {
 				run.signal,
 			);
 		} finally {
-			// The result does not wait for the thread to end, or to start if the time is over before it has.
+			// The result does not wait until the thread has ended, or has started if the run timed out before
+			// that.
 			run.interpreterEnded = acquired.then(interpreter => interpreter.terminate()).catch(() => {});
 		}
 	}
 }
 
-/** What Python says when it does not know a name, or cannot do with it what it was told to. */
+/** The Python errors that a misread hyphenated name can cause. */
 const hintedErrors = new Set(['NameError', 'TypeError', 'AttributeError', 'SyntaxError']);
 
-/** An error of a program, with what helps whoever wrote that. */
+/** Adds the available packs and the hyphen hint to an error. */
 function withHints({code, packs}: Run, error: ProgramError): ProgramError {
 	const {type, line} = error;
 	const message =

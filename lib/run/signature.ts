@@ -3,12 +3,12 @@ import type {PackTool} from './types.js';
 
 const MAX_DEPTH = 3;
 const MAX_RETURN_LENGTH = 200;
-/** Schemas of servers may name one part of them in many places, which makes their number grow without limit. */
+/** Bounds the output: shared parts of a schema can multiply exponentially. */
 const MAX_PARTS = 500;
-/** JSON has seven types. */
+/** The number of JSON types. */
 const MAX_TYPES = 7;
 
-/** A call as a program would write it: `wix.get(id: str, limit: int = 10) -> {name: str}`. */
+/** Formats the signature of a tool: `wix.get(id: str, limit: int = 10) -> {name: str}`. */
 export function formatSignature(call: string, tool: PackTool): string {
 	const list = inputParameters(tool.inputSchema).map(({name, schema, isRequired}) => {
 		const {default: defaultValue} = asObject(schema);
@@ -32,7 +32,7 @@ const pythonTypes = new Map([
 	['null', 'None'],
 ]);
 
-/** The type of a value as Python would name it. */
+/** The Python type for a JSON Schema. */
 export const pythonTypeName = (schema: unknown): string => new TypeNames().nameOf(schema, 0);
 
 class TypeNames {

@@ -1,7 +1,7 @@
 import {foldName, isPythonName, toPythonName} from './python-identifiers.js';
 import type {Pack, PackTool} from './types.js';
 
-/** The tools of one pack by all the names that a program may write for them. */
+/** Finds the tools of one pack by the names that a program may use. */
 export class ToolNames {
 	readonly #tools: readonly PackTool[];
 	#exactIndex: ReadonlyMap<string, PackTool> | undefined;
@@ -11,15 +11,16 @@ export class ToolNames {
 		this.#tools = tools;
 	}
 
-	/** The tools that a name may mean: the one that is called so, else all that are but for case and punctuation. */
+	/** The tool with exactly this name, or else all tools whose names differ only in case and punctuation. */
 	matching(name: string): readonly PackTool[] {
-		// Servers may list any number of tools, and each is looked up: of two with one name the first counts.
+		// Indexed, since servers may list any number of tools. The first of several tools with the same name
+		// wins.
 		this.#exactIndex ??= new Map(this.#tools.toReversed().map(tool => [tool.name, tool]));
 		const exact = this.#exactIndex.get(name);
 		return exact ? [exact] : (this.#byFoldedName.get(foldName(name)) ?? []);
 	}
 
-	/** A name of the tool that Python can spell and that means no other; undefined where there is none. */
+	/** An unambiguous Python name of the tool, or undefined. */
 	pythonName({name}: PackTool): string | undefined {
 		const candidate = isPublicName(name) ? name : toPythonName(name).replace(/^__+/, '');
 		const [match, another] = isPublicName(candidate) ? this.matching(candidate) : [];
@@ -40,5 +41,5 @@ export class ToolNames {
 	}
 }
 
-/** Names that begin like this are Python's own. */
+/** Names with leading underscores are reserved by Python. */
 const isPublicName = (name: string): boolean => isPythonName(name) && !name.startsWith('__');

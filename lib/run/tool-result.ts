@@ -3,13 +3,13 @@ import {asObject} from './input-schema.js';
 import {ProgramError, truncateMessage} from './program-error.js';
 import type {ContentPart} from './types.js';
 
-/** What a call gave: a value for the program, and what no program can use but a reader can look at. */
+/** The value of a call for the program, and media for the client. */
 type ParsedToolResult = {readonly value: unknown; readonly attachments: readonly ContentPart[]};
 
 /**
- * What a program sees of a tool's result. Structured content comes first; else a single text that is a JSON object or
- * array is that, and texts are joined by line feeds. An error of the tool is raised in the program. `checkJson` throws
- * for a text that is too much to parse.
+ * Parses the result of a tool. Structured content takes precedence. A single text that is a JSON object or
+ * array is parsed. Several texts are joined with line feeds. An error result throws. `checkJson` throws for a
+ * text that is too complex to parse.
  */
 export function parseToolResult(
 	result: unknown,
@@ -23,7 +23,7 @@ export function parseToolResult(
 		const text = parts.map(contentText).join('\n');
 		throw new ProgramError(
 			'ToolError',
-			truncateMessage(text === '' ? 'The tool failed and did not say why.' : text),
+			truncateMessage(text === '' ? 'The tool failed without an error message.' : text),
 		);
 	}
 	const attachments = parts.flatMap(parseAttachment);
@@ -36,7 +36,9 @@ export function parseToolResult(
 	return {value: texts.length === 1 ? parseText(first, checkJson) : texts.join('\n'), attachments};
 }
 
-/** A text that is an object or an array. Everything else stays text: `007` and `true` may be just that. */
+/**
+ * Parses a text that is a JSON object or array. Other texts stay text: `007` and `true` may be plain words.
+ */
 function parseText(text: string, checkJson: (text: string) => void): unknown {
 	if (!/^[{[]/.test(text)) return text;
 	checkJson(text);
@@ -67,11 +69,11 @@ function parseAttachment(part: unknown): ContentPart[] {
 	return isMedia ? [{type, data, mimeType: String(mimeType ?? 'application/octet-stream')}] : [];
 }
 
-/** A value as a reader gets it: text as it is, all else as JSON. */
+/** Renders a value for people: text as it is, other values as JSON. */
 export const renderValue = (value: unknown): string =>
 	typeof value === 'string' ? value : toPythonJson(value);
 
-/** JSON as Python writes it, which differs from `JSON.stringify` in small fractions alone. */
+/** Serializes JSON like Python, which formats exponents differently from `JSON.stringify`. */
 function toPythonJson(value: unknown): string {
 	if (typeof value === 'number') return formatNumber(value);
 	if (typeof value === 'bigint') return String(value);

@@ -1,19 +1,19 @@
 import {inputParameters} from './input-schema.js';
 import type {PackTool} from './types.js';
 
-/** The searched part of a query, and of a tool's name and description. The rest does not count. */
+/** Only the beginning of a query, and of the name and description of a tool, is searched. */
 const MAX_QUERY = 4000;
 const MAX_WORDS = 50;
 const MAX_NAME = 200;
 const MAX_DESCRIPTION = 2000;
 const MAX_PARAMETERS = 100;
 
-/** The words of a tool, those of its description in order. */
+/** The words of a tool. `rest` is sorted. */
 type ToolWords = {readonly name: readonly string[]; readonly rest: readonly string[]};
 
 const wordsCache = new WeakMap<PackTool, ToolWords>();
 
-/** Returns how well tools fit a query: words in names count more than words in descriptions. */
+/** Returns a function that scores tools for a query. Words in names count more than words in descriptions. */
 export function createToolScorer(query: string): (packName: string, tool: PackTool) => number {
 	const queryWords = [...new Set(splitWords(query.slice(0, MAX_QUERY)))].slice(0, MAX_WORDS);
 	return (packName, tool) => {
@@ -31,7 +31,7 @@ function scoreWord(word: string, name: readonly string[], rest: readonly string[
 	return next?.startsWith(word) ? 1 : 0;
 }
 
-/** The first of some ordered words that does not come before this one, by binary search. */
+/** The first word in sort order that is not before this one, by binary search. */
 function lowerBound(words: readonly string[], word: string): string | undefined {
 	let [low, high] = [0, words.length];
 	while (low < high) {
@@ -42,7 +42,7 @@ function lowerBound(words: readonly string[], word: string): string | undefined 
 	return words[low];
 }
 
-/** Tools are split into words once, not with each search. */
+/** Cached, so that repeated searches do not split the same text again. */
 function wordsOf(tool: PackTool): ToolWords {
 	const cached = wordsCache.get(tool);
 	if (cached) return cached;

@@ -1,98 +1,107 @@
 import type {Log} from '../core/log.js';
 
-/** The arguments of one call, by the names of the tool's parameters. */
+/** The arguments of one call, by parameter name. */
 export type Arguments = {readonly [name: string]: unknown};
 
-/** A tool as a program in `run` finds it. */
 export type PackTool = {
 	readonly name: string;
 	readonly description?: string;
-	/** The JSON Schema of its arguments: names, order, prefixes and the signature come from it. */
+	/** The JSON Schema of the arguments. Names, order, prefixes and the signature are derived from it. */
 	readonly inputSchema?: unknown;
 	readonly outputSchema?: unknown;
 };
 
-/** Tools under one name: `wix.list_sites()` is the tool `list_sites` of the pack `wix`. */
+/** A named group of tools: `wix.list_sites()` calls the tool `list_sites` of the pack `wix`. */
 export type Pack = {
-	/** As configured. A name that Python cannot spell gets one that it can: `my-server` is `my_server`. */
+	/** The configured name. Programs use its Python spelling: `my-server` becomes `my_server`. */
 	readonly name: string;
 	readonly source: 'local' | 'proxied';
 	readonly description?: string;
 	readonly tools: readonly PackTool[];
-	/** The server's pack of the same name, whose tools are found where this one has no namesake. */
+	/** The proxied pack of the same name. Its tools are used if this pack has no tool of that name. */
 	readonly fallback?: Pack;
-	/** Why nothing of it can be called now. Its calls then fail with these words. */
+	/** The reason why calls fail, if the pack is unavailable. */
 	readonly unavailableReason?: string;
 	/** Notified of each call that fails for that reason. */
 	readonly onRejected?: (tool: string, error: Error) => void;
-	/** While its server is still connecting: resolves to the pack as it is afterwards, or when a call has waited long enough. */
+	/**
+	 * Set while the server is connecting. Resolves with the updated pack, or with the current one when the
+	 * wait times out.
+	 */
 	readonly whenConnected?: (signal: AbortSignal) => Promise<Pack>;
-	/** How long one call may take. Afterwards it is aborted, and the program gets `ToolTimeout`. None: the run's own limit. */
+	/**
+	 * The time limit of one call. Then the call is aborted, and the program gets `ToolTimeout`. Undefined:
+	 * only the limit of the run applies.
+	 */
 	readonly timeoutMs?: number;
 	/**
-	 * Calls a tool under its own name. A proxied pack gives the `CallToolResult` as the server sent it, a local one any JSON.
-	 * Rejected: the program gets `ToolError` with the message. Aborted: the call is to be cancelled; what it gives
-	 * then is dropped.
+	 * Calls a tool by its own name. A proxied pack returns the `CallToolResult` of the server, a local one
+	 * any JSON. A rejection becomes a `ToolError` with its message. If the signal is aborted, the call must
+	 * be cancelled, and its result is dropped.
 	 */
 	call(tool: string, args: Arguments, signal: AbortSignal): Promise<unknown>;
 };
 
-/** What `proxy.list_servers()` tells of a server, connected or not. */
+/** The state of a server in `proxy.list_servers()`. */
 export type ServerState = {
 	readonly name: string;
 	readonly type: string;
 	readonly enabled: boolean;
 	readonly connected: boolean;
-	/** The version of MCP that was negotiated with it. */
+	/** The negotiated protocol version. */
 	readonly protocolVersion?: string;
-	/** Why it is not connected. */
+	/** The reason why it is not connected. */
 	readonly error?: string;
 };
 
-/** What a runner is made of. Whatever has a default here is a limit, and a run that exceeds it ends with an error. */
+/**
+ * The options of a runner. Properties with a default value are limits. A run that exceeds a limit ends with
+ * an error.
+ */
 export type RunnerOptions = {
-	/** Asked anew for each run. Of two packs of one name the local one wins. */
+	/** Called for each run. A local pack takes precedence over a proxied one of the same name. */
 	readonly packs: () => readonly Pack[];
-	/** For `proxy.list_servers()`; without it, the proxied packs are the servers. */
+	/** For `proxy.list_servers()`. Default: the proxied packs. */
 	readonly servers?: () => readonly ServerState[];
 	readonly log: Log;
-	/** 90 s. A run is over then, whatever it waits for or computes. */
+	/** Time limit of a run. Default: 90 s. */
 	readonly runTimeoutMs?: number;
-	/** As many as there are cores. Of runs that need the interpreter, so many are under way at once. */
+	/** Maximum concurrent runs that use an interpreter. Default: max(4, CPU cores). */
 	readonly maxConcurrent?: number;
-	/** 32. So many more may wait; the next is refused. */
+	/** Maximum queued runs. More are rejected. Default: 32. */
 	readonly maxQueued?: number;
-	/** 1 MiB, of what a program prints and of its result. */
+	/** Maximum bytes of the printed text, and of the result. Default: 1 MiB each. */
 	readonly maxOutputBytes?: number;
-	/** 128 MiB for one run, of which the interpreter gets three quarters. */
+	/** Memory of one run. The interpreter gets three quarters of it. Default: 128 MiB. */
 	readonly maxMemoryBytes?: number;
-	/** 1 MiB of JSON, for the arguments of one call and for its result. */
+	/** Maximum bytes of JSON for the arguments of one call, and for its result. Default: 1 MiB each. */
 	readonly maxCallBytes?: number;
-	/** 100 calls in one run. More fail; a program that keeps trying ends. */
+	/** Maximum calls in one run. More calls fail, and a program that keeps trying is ended. Default: 100. */
 	readonly maxCalls?: number;
-	/** 8 calls of one run at once, in a batch. */
+	/** Maximum parallel calls of one run. Default: 8. */
 	readonly maxParallelCalls?: number;
-	/** 5 min without a run that needs it: the interpreter's memory is given back. */
+	/** Idle time after which the memory of the interpreter is released. Default: 5 min. */
 	readonly idleMs?: number;
 };
 
-/** One part of what a tool gives back. Text comes first; images and the like that calls gave follow. */
+/** One part of a result. Text comes first, followed by media from calls. */
 export type ContentPart =
 	| {readonly type: 'text'; readonly text: string}
 	| {readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string};
 
-/** What a program is for programs: its value, or why there is none, and where its data came from. */
+/** The structured result of a run for clients. */
 export type RunStructuredContent = {
-	/** The value, where there is one. Absent when it ended with an error. */
+	/** The value of the program. Absent if it has none or if it failed. */
 	readonly result?: unknown;
-	/** What it printed. */
 	readonly stdout?: string;
 	readonly error?: {readonly type: string; readonly message: string; readonly line?: number};
-	/** The tools that were called, as `pack.tool`, each once: what they gave is data, whatever it says. */
+	/**
+	 * The called tools as `pack.tool`, without duplicates. Marks the origin of the data, which is untrusted.
+	 */
 	readonly calls?: readonly string[];
 };
 
-/** The result of `run`, as `tools/call` wants it. */
+/** The result of a run as a `CallToolResult`. */
 export type RunResult = {
 	readonly content: readonly ContentPart[];
 	readonly structuredContent: RunStructuredContent;
@@ -100,26 +109,31 @@ export type RunResult = {
 };
 
 export type RunCallOptions = {
-	/** Aborted: calls in flight are aborted, the interpreter is ended, and the result says that the run was cancelled. */
+	/**
+	 * Aborting it aborts pending calls and terminates the interpreter. The result then reports the
+	 * cancellation.
+	 */
 	readonly signal?: AbortSignal;
-	/** Shorter than the runner's own limit; a longer one is not granted. */
+	/** A time limit below the runner's own. Longer limits are capped. */
 	readonly timeoutMs?: number;
-	/** The client of the run, and how many runs it may have at once: a share of all places. 0 or none: no quota. */
+	/** The client of the run. */
 	readonly client?: string;
+	/** The maximum number of concurrent runs of the client. 0 or undefined: no quota. */
 	readonly clientRuns?: number | undefined;
-	/** Instead of the runner's. */
+	/** Overrides the limit of the runner. */
 	readonly maxCallBytes?: number;
-	/** What this run finds, where one runner serves several clients, each with packs of its own. */
+	/** Overrides the runner's packs, if one runner serves clients with different packs. */
 	readonly packs?: RunnerOptions['packs'];
 	readonly servers?: NonNullable<RunnerOptions['servers']>;
 };
 
-/** Runs programs. */
 export type Runner = {
-	/** Never rejects: whatever goes wrong is a result with `isError`. */
+	/** Never rejects: errors are results with `isError`. */
 	run(command: string, options?: RunCallOptions): Promise<RunResult>;
-	/** Makes an interpreter ready ahead of the first program that needs one. Nothing happens where there is none. */
+	/**
+	 * Starts an interpreter before the first program needs one. Does nothing if no interpreter is installed.
+	 */
 	warmUp(): Promise<void>;
-	/** Ends what is under way. Later runs are refused. */
+	/** Ends active runs and rejects later ones. */
 	close(): Promise<void>;
 };

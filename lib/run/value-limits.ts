@@ -1,24 +1,27 @@
 import {ProgramError} from './program-error.js';
 
-/** The maximum nesting of arrays and objects: deeper JSON overflows the stack of many parsers. */
+/** The maximum nesting of arrays and objects. Deeper JSON overflows the stack of many parsers. */
 export const MAX_NESTING = 900;
 
-/** The most values in the arguments of a call. The main thread parses them, in a tenth of a microsecond each. */
+/**
+ * The maximum number of values in the arguments of a call. Parsing on the main thread takes about 0.1 µs for
+ * each.
+ */
 export const MAX_CALL_VALUES = 100_000;
-/** The most values of a result, of a call or of the program. */
+/** The maximum number of values in the result of a call or of the program. */
 export const MAX_RESULT_VALUES = 500_000;
 
 /**
- * Members of all objects in a result, at least, and for each MiB that a result may have. Members are values as well. V8 may make a
- * hidden class for each, which takes three times the memory of the member.
+ * The maximum number of object members for each MiB of a result, and the minimum of that limit. Members count
+ * as values as well. V8 may create a hidden class for each member, which takes three times its memory.
  */
 export const MEMBERS_PER_MIB = 40_000;
 
-/** The most members in a result of this many bytes. */
+/** The maximum number of object members in a result of this size. */
 export const maxMembersFor = (maxBytes: number): number =>
 	MEMBERS_PER_MIB * Math.max(1, Math.floor(maxBytes / 2 ** 20));
 
-/** Integers in arguments have 64 bits at most, since servers cannot read longer ones. */
+/** Integers in arguments have at most 64 bits, since many servers cannot parse longer ones. */
 const [LEAST_INTEGER, GREATEST_INTEGER] = [-(2n ** 63n), 2n ** 64n - 1n];
 
 type ValueLimits = {
@@ -27,9 +30,9 @@ type ValueLimits = {
 	readonly checkNumber?: (value: number | bigint) => void;
 };
 
-/** Rejects a number in the arguments of a call that Python would reject there. */
+/** Rejects an integer argument with more than 64 bits, as the prelude does. */
 export function checkInteger(value: number | bigint): void {
-	// Python reads numbers from here on as fractions: JSON has them with an exponent.
+	// JSON has larger numbers in exponent notation, which Python parses as floats.
 	if (typeof value === 'number' && (!Number.isInteger(value) || Math.abs(value) >= 1e21)) return;
 	const integer = BigInt(value);
 	if (integer >= LEAST_INTEGER && integer <= GREATEST_INTEGER) return;
@@ -37,8 +40,8 @@ export function checkInteger(value: number | bigint): void {
 }
 
 /**
- * Rejects a value whose JSON would be too long or too deep, before it is written. Lists that share their items are small
- * in memory but may have JSON of any length, so this stops counting at the limit.
+ * Rejects a value whose JSON would be too long or too deep, before it is serialized. Lists that share items
+ * are small in memory, but their JSON may have any length. Counting therefore stops at the limit.
  */
 export function checkValue(
 	value: unknown,
@@ -63,7 +66,7 @@ export function checkValue(
 	check(value, 0);
 }
 
-/** The least length that the texts in a value have as JSON. The value was parsed from JSON. */
+/** The minimum JSON length of the texts in a value that was parsed from JSON. */
 export function textLength(value: unknown): number {
 	if (typeof value === 'string') return value.length + 2;
 	if (typeof value !== 'object' || value === null) return 0;
@@ -72,7 +75,7 @@ export function textLength(value: unknown): number {
 	return length;
 }
 
-/** A comma or a bracket, and at least one letter. */
+/** The minimum JSON size of a value: a separator and at least one character. */
 function minBytes(part: unknown): number {
 	if (typeof part === 'string') return part.length + 3;
 	return typeof part === 'bigint' ? String(part).length + 1 : 2;

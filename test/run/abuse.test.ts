@@ -6,8 +6,8 @@ const packs = [pack('wix', {echo: args => args, name: () => 'wix'})];
 const runner = runnerOf(packs, {runTimeoutMs: 600_000, maxConcurrent: 2, maxQueued: 1000});
 test.after.always(() => runner.close());
 
-/** Whatever a program did, the next one is fine. */
-const nextIsFine = async (t: ExecutionContext): Promise<void> => {
+/** Checks that the runner still works after the previous program. */
+const nextRunWorks = async (t: ExecutionContext): Promise<void> => {
 	t.is(textOf(await runner.run('sorted([3, 1, 2])')), '[1,2,3]');
 };
 
@@ -15,11 +15,14 @@ const fails = async (t: ExecutionContext, program: string, type: string): Promis
 	const result = await runner.run(program);
 	t.true(result.isError);
 	t.is(result.structuredContent.error?.type, type, textOf(result));
-	await nextIsFine(t);
+	await nextRunWorks(t);
 	return result;
 };
 
-/** Runs a program with a limit that gives it the time to begin, however busy this machine is. */
+/**
+ * Runs a program with an increasing timeout until it has printed something, since a busy machine may start it
+ * late.
+ */
 const timedOut = async (program: string): Promise<RunResult> => {
 	for (let timeoutMs = 1000; ; timeoutMs *= 2) {
 		const result = await runner.run(program, {timeoutMs});
@@ -27,31 +30,31 @@ const timedOut = async (program: string): Promise<RunResult> => {
 	}
 };
 
-for (const [what, program] of [
+for (const [label, program] of [
 	['an infinite loop', 'while True: pass'],
-	['a regular expression that backtracks for ever', 'import re\nre.match("(a+)+$", "a" * 60 + "b")'],
-	['a number without end', '9 ** 9 ** 9'],
-	['a sleep without end', 'import time\ntime.sleep(10 ** 6)'],
+	['a regular expression with catastrophic backtracking', 'import re\nre.match("(a+)+$", "a" * 60 + "b")'],
+	['an endless calculation', '9 ** 9 ** 9'],
+	['an endless sleep', 'import time\ntime.sleep(10 ** 6)'],
 	[
 		'a loop that catches everything',
 		'while True:\n  try:\n    while True: pass\n  except BaseException: pass',
 	],
 ] as const) {
-	// One at a time: the time that they wait for each other counts, too.
-	test.serial(`ends ${what} when the time is over [J1]`, async t => {
+	// Serial, since the time that parallel programs wait for each other counts, too.
+	test.serial(`ends ${label} after the time limit [J1]`, async t => {
 		const result = await timedOut(`wix.name()\nprint("before")\n${program}`);
 		t.regex(
 			textOf(result),
 			/^before\nError: RunTimeout: The run timed out after \d+\.0s\. Do less in one run, or raise runTimeout in the configuration\.$/,
 		);
-		await nextIsFine(t);
+		await nextRunWorks(t);
 	});
 }
 
-for (const [what, program, type] of [
+for (const [label, program, type] of [
 	['one giant allocation', 'x = "x" * (10 ** 9)', 'MemoryError'],
 	['many allocations', 'x = []\nwhile True: x.append("x" * 1_000_000)', 'MemoryError'],
-	['a list that grows', 'x = [0]\nwhile True: x += x', 'MemoryError'],
+	['a growing list', 'x = [0]\nwhile True: x += x', 'MemoryError'],
 	['recursion', 'def f(): return f()\nf()', 'RecursionError'],
 	['recursion through C', 'class A:\n  def __repr__(self): return repr([self])\nrepr(A())', 'RecursionError'],
 	['a text nested too deeply', 'eval("(" * 1000 + ")" * 1000)', 'MemoryError'],
@@ -59,27 +62,27 @@ for (const [what, program, type] of [
 	['one giant line', 'print("x" * 3_000_000)', 'OutputLimit'],
 	['a giant result', '"x" * 3_000_000', 'OutputLimit'],
 	['giant arguments', 'wix.echo(x="x" * 5_000_000)', 'OutputLimit'],
-	['a number as text', 'str(7 ** 100_000)', 'ValueError'],
-	['its own end', 'import os\nos._exit(7)', 'SystemExit'],
+	['the text of a huge number', 'str(7 ** 100_000)', 'ValueError'],
+	['an exit of the process', 'import os\nos._exit(7)', 'SystemExit'],
 	['an abort', 'import os\nos.abort()', 'InterpreterError'],
 	[
-		'a fault of the interpreter',
+		'a crash of the interpreter',
 		'import sys\nsys.setrecursionlimit(10 ** 9)\nx = []\nfor _ in range(10 ** 5): x = [x]\nimport gc\ndel x',
 		'',
 	],
 	['threads', 'import threading\nthreading.Thread(target=print).start()', 'RuntimeError'],
 ] as const) {
-	test(`contains ${what} [J1]`, async t => {
+	test(`contains ${label} [J1]`, async t => {
 		if (type !== '') {
 			await fails(t, program, type);
 			return;
 		}
 		await runner.run(program);
-		await nextIsFine(t);
+		await nextRunWorks(t);
 	});
 }
 
-test('lets other programs run while one spins [J1]', async t => {
+test('runs other programs while one is in an infinite loop [J1]', async t => {
 	const stop = new AbortController();
 	let isSpinning = true;
 	const spinning = runner.run('while True: pass', {signal: stop.signal}).finally(() => {
@@ -92,7 +95,7 @@ test('lets other programs run while one spins [J1]', async t => {
 	t.is((await spinning).structuredContent.error?.type, 'Cancelled');
 });
 
-test('forgets everything between two programs [J6]', async t => {
+test('isolates programs from the changes of earlier programs [J6]', async t => {
 	const first = [
 		'import builtins, json, sys, os, random',
 		'secret = "left behind"',
@@ -113,14 +116,14 @@ test('forgets everything between two programs [J6]', async t => {
 	t.is(textOf(await runner.run(second)), '[false,false,false,1,{},false]');
 });
 
-test('gives two programs two sequences of random numbers [J6]', async t => {
+test('gives each program different random numbers [J6]', async t => {
 	const program = 'import random, uuid, os\n[random.random(), str(uuid.uuid4()), os.urandom(8).hex()]';
 	const [one, other] = await Promise.all([runner.run(program), runner.run(program)]);
 	const values = [one, other].map(({structuredContent}) => structuredContent.result as unknown[]);
 	for (const at of [0, 1, 2]) t.not(values[0]?.[at], values[1]?.[at]);
 });
 
-test('says in few words what is wrong, and nothing of where bridge is [J7]', async t => {
+test('keeps error messages short and without paths of the host [J7]', async t => {
 	const results = await Promise.all(
 		[
 			'raise ValueError("x" * 100_000)',

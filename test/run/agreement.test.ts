@@ -110,8 +110,8 @@ for (const program of [
 	'proxy.list_tools(server="files")',
 	'proxy.list_tools(server="fils")',
 ]) {
-	test(`both ways agree on ${JSON.stringify(program)}`, async t => {
-		t.true(await isPlain(program), 'it needs no interpreter');
+	test(`returns the same with and without the interpreter: ${JSON.stringify(program)}`, async t => {
+		t.true(await isPlain(program), 'runs without the interpreter');
 		t.deepEqual(await runner.run(forInterpreter(program)), await runner.run(program));
 	});
 }
@@ -158,7 +158,7 @@ for (const program of [
 	'wix.__class__()',
 	'del x',
 ]) {
-	test(`leaves ${JSON.stringify(program)} to the interpreter`, async t => {
+	test(`runs in the interpreter: ${JSON.stringify(program)}`, async t => {
 		t.false(await isPlain(program));
 	});
 }
@@ -215,7 +215,7 @@ const program = fc
 	.tuple(fc.array(statement, {minLength: 1, maxLength: 4}), fc.constantFrom('\n', '; ', '\n\n'))
 	.map(([statements, between]) => ['x = wix.data()', 'y = wix.text()', ...statements].join(between));
 
-/** Programs that may be wrong somewhere: Python has to say what they are. */
+/** Programs that may be invalid. They must match the behavior of Python. */
 const mangled = fc
 	.tuple(
 		program,
@@ -229,7 +229,7 @@ const mangled = fc
 
 const RUNS = Number(process.env.RUN_AGREEMENTS ?? 400);
 
-test('both ways agree on programs of any kind, also on broken ones', async t => {
+test('returns the same with and without the interpreter for random programs, valid or not', async t => {
 	let plain = 0;
 	await fc.assert(
 		fc.asyncProperty(fc.oneof(program, mangled), async text => {
@@ -240,5 +240,5 @@ test('both ways agree on programs of any kind, also on broken ones', async t => 
 		}),
 		{numRuns: RUNS},
 	);
-	t.true(plain > RUNS / 8, `${plain} of them need no interpreter`);
+	t.true(plain > RUNS / 8, `${plain} programs ran without the interpreter`);
 });

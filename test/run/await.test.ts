@@ -19,15 +19,15 @@ test.after.always(() => runner.close());
 
 const lines = (...program: string[]): string => program.join('\n');
 
-for (const [what, program, expected] of [
-	['a call at the top', 'for n in (1, 2):\n  r = await wix.echo(n=n)\nr', '{"n":2}'],
+for (const [label, program, expected] of [
+	['a call at the top level', 'for n in (1, 2):\n  r = await wix.echo(n=n)\nr', '{"n":2}'],
 	[
 		'a result of any type',
 		'[await nil.none(), await wix.list(a=1), await wix.echo.batch([{"a": 1}])]',
 		'[null,[{"a":1}],[{"a":1}]]',
 	],
-	['a result that is in a variable', 'r = wix.echo(a=1)\n[await r for _ in (1,)]', '[{"a":1}]'],
-	['a call, and returns at the top', 'r = await wix.echo(a=1)\nif r: return r.a', '1'],
+	['a result in a variable', 'r = wix.echo(a=1)\n[await r for _ in (1,)]', '[{"a":1}]'],
+	['a call before a top-level return', 'r = await wix.echo(a=1)\nif r: return r.a', '1'],
 	[
 		'calls in an async function',
 		lines(
@@ -42,12 +42,12 @@ for (const [what, program, expected] of [
 		'[1,2]',
 	],
 	[
-		'an async function at the top',
+		'an async function at the top level',
 		'async def main():\n  return await wix.echo(a=1)\nawait main()',
 		'{"a":1}',
 	],
 	[
-		'the coroutine that the program ends with',
+		'the coroutine in its last expression',
 		'async def main():\n  return await wix.echo(a=1)\nmain()',
 		'{"a":1}',
 	],
@@ -69,7 +69,7 @@ for (const [what, program, expected] of [
 		),
 		'[0,1,2,3]',
 	],
-	['gather that the program ends with', 'import asyncio\nasyncio.gather(wix.echo(a=1))', '[{"a":1}]'],
+	['gather in its last expression', 'import asyncio\nasyncio.gather(wix.echo(a=1))', '[{"a":1}]'],
 	[
 		'tasks',
 		lines(
@@ -106,7 +106,7 @@ for (const [what, program, expected] of [
 	],
 	['asyncio.run of a call', 'import asyncio\nasyncio.run(wix.echo(a=1))', '{"a":1}'],
 	[
-		'a call in an event loop of its own',
+		'a call in a new event loop',
 		'import asyncio\nasyncio.new_event_loop().run_until_complete(wix.echo(a=1))',
 		'{"a":1}',
 	],
@@ -123,25 +123,25 @@ for (const [what, program, expected] of [
 		'timed out',
 	],
 	[
-		'an error that it catches',
+		'an error that the program catches',
 		'try:\n  await wix.fail()\nexcept ToolError as e:\n  r = str(e)\nr',
 		'it failed',
 	],
 ] as const)
-	test(`a program may await ${what} [A-G9]`, async t => {
+	test(`awaits ${label} [A-G9]`, async t => {
 		t.is(textOf(await runner.run(program)), expected);
 	});
 
-for (const [what, program, expected] of [
+for (const [label, program, expected] of [
 	[
-		'a tool that is not called',
+		'a tool without calling it',
 		'[await wix.echo]',
 		"Error at line 1: TypeError: object Tool can't be used in 'await' expression",
 	],
 	[
-		'what never happens',
+		'an event that never occurs',
 		'import asyncio\nawait asyncio.Event().wait()',
-		'Error: RuntimeError: The program waits for something that cannot happen any more.',
+		'Error: RuntimeError: The program waits for an event that can never occur.',
 	],
 	['a call that fails', 'x = [1]\nfor n in x:\n  await wix.fail()', 'Error at line 3: ToolError: it failed'],
 	[
@@ -160,11 +160,11 @@ for (const [what, program, expected] of [
 		'Error at line 2: ToolError: it failed',
 	],
 ] as const)
-	test(`a program that awaits ${what} gets an error of one line [A-G9]`, async t => {
+	test(`awaiting ${label} is an error of one line [A-G9]`, async t => {
 		t.is(textOf(await runner.run(program)), expected);
 	});
 
-test('a task that fails and is never awaited prints one line [A-G9]', async t => {
+test('a failed task that is never awaited prints one line [A-G9]', async t => {
 	const program = lines(
 		'import asyncio, gc',
 		'async def fail(): await wix.fail()',
@@ -177,7 +177,7 @@ test('a task that fails and is never awaited prints one line [A-G9]', async t =>
 	t.is(textOf(await runner.run(program)), 'Task exception was never retrieved ToolError: it failed\nend');
 });
 
-test('a program that ends with an awaited assignment returns what its calls gave [A-G9]', async t => {
+test('a program that ends with an awaited assignment returns the results of its calls [A-G9]', async t => {
 	const {structuredContent} = await runner.run(
 		'import json\na = await wix.echo(a=1)\nb = await wix.list(b=2)',
 	);
@@ -202,13 +202,13 @@ for (const program of [
 	'await [1, 2]',
 	'await nothing.here()',
 ]) {
-	test(`both ways agree on ${JSON.stringify(program)} [A-G9]`, async t => {
+	test(`returns the same with and without the interpreter: ${JSON.stringify(program)} [A-G9]`, async t => {
 		t.truthy(await compilePlainProgram(program, names));
 		t.deepEqual(await runner.run(forInterpreter(program)), await runner.run(program));
 	});
 }
 
 for (const program of ['await -1', 'await await wix.data()', 'await wix.echo'])
-	test(`${program} is left to the interpreter [A-G9]`, async t => {
+	test(`runs in the interpreter: ${program} [A-G9]`, async t => {
 		t.is(await compilePlainProgram(program, names), undefined);
 	});

@@ -7,7 +7,7 @@ import {build} from 'esbuild';
 
 const dist = new URL('../../', import.meta.url);
 
-test('the interpreter is found from the bundle, too', async t => {
+test('finds the interpreter from a bundle', async t => {
 	const folder = new URL(`test-${process.pid}/`, dist);
 	mkdirSync(folder, {recursive: true});
 	t.teardown(() => rmSync(folder, {recursive: true}));

@@ -4,110 +4,110 @@ import {ConcurrencyLimiter} from '../../lib/run/concurrency-limiter.js';
 
 const never = new AbortController().signal;
 
-test('lets so many in, and the next when one leaves', async t => {
-	const gate = new ConcurrencyLimiter(1, 5);
-	const leave = await gate.acquire(never);
-	let isInside = false;
-	const second = gate.acquire(never).then(out => {
-		isInside = true;
-		return out;
+test('grants the slots, and a released slot to the next program', async t => {
+	const limiter = new ConcurrencyLimiter(1, 5);
+	const release = await limiter.acquire(never);
+	let isAcquired = false;
+	const second = limiter.acquire(never).then(releaseNext => {
+		isAcquired = true;
+		return releaseNext;
 	});
 	await Promise.resolve();
-	t.false(isInside);
-	leave?.();
-	leave?.();
-	t.is(gate.active, 1);
+	t.false(isAcquired);
+	release?.();
+	release?.();
+	t.is(limiter.active, 1);
 	(await second)?.();
-	t.is(gate.active, 0);
+	t.is(limiter.active, 0);
 });
 
-test('keeps the order in which they came', async t => {
-	const gate = new ConcurrencyLimiter(1, 5);
+test('grants slots in the order of the requests', async t => {
+	const limiter = new ConcurrencyLimiter(1, 5);
 	const order: number[] = [];
-	const leave = await gate.acquire(never);
+	const release = await limiter.acquire(never);
 	const all = [1, 2, 3].map(async number => {
-		const out = await gate.acquire(never);
+		const releaseNext = await limiter.acquire(never);
 		order.push(number);
-		out?.();
+		releaseNext?.();
 	});
-	leave?.();
+	release?.();
 	await Promise.all(all);
 	t.deepEqual(order, [1, 2, 3]);
 });
 
-test('turns away who comes when too many wait', async t => {
-	const gate = new ConcurrencyLimiter(1, 1);
-	await gate.acquire(never);
-	gate.acquire(never).catch(() => {});
-	t.is(await gate.acquire(never), undefined);
-	t.is(gate.queued, 1);
+test('rejects a program when the queue is full', async t => {
+	const limiter = new ConcurrencyLimiter(1, 1);
+	await limiter.acquire(never);
+	limiter.acquire(never).catch(() => {});
+	t.is(await limiter.acquire(never), undefined);
+	t.is(limiter.queued, 1);
 });
 
-test('forgets who gives up waiting', async t => {
-	const gate = new ConcurrencyLimiter(1, 1);
-	const leave = await gate.acquire(never);
+test('removes an aborted program from the queue', async t => {
+	const limiter = new ConcurrencyLimiter(1, 1);
+	const release = await limiter.acquire(never);
 	const stop = new AbortController();
-	const waiting = gate.acquire(stop.signal);
+	const waiting = limiter.acquire(stop.signal);
 	stop.abort(new Error('enough'));
 	await t.throwsAsync(waiting, {message: 'enough'});
-	t.is(gate.queued, 0);
-	leave?.();
-	t.is(gate.active, 0);
+	t.is(limiter.queued, 0);
+	release?.();
+	t.is(limiter.active, 0);
 });
 
-test('lets nobody in who has given up already', async t => {
-	await t.throwsAsync(new ConcurrencyLimiter(1, 1).acquire(AbortSignal.abort(new Error('gone'))), {
-		message: 'gone',
+test('rejects a program whose signal is already aborted', async t => {
+	await t.throwsAsync(new ConcurrencyLimiter(1, 1).acquire(AbortSignal.abort(new Error('aborted'))), {
+		message: 'aborted',
 	});
 });
 
-test('gives a client its share of the slots, and others the rest [SEC-D18]', async t => {
-	const gate = new ConcurrencyLimiter(4, 4);
-	const own = [await gate.acquire(never, 'a', 0.5), await gate.acquire(never, 'a', 0.5)];
-	const waiting = [gate.acquire(never, 'a', 0.5), gate.acquire(never, 'a', 0.5)];
-	t.is(await gate.acquire(never, 'a', 0.5), undefined, 'no more of it may wait');
-	const others = [await gate.acquire(never, 'b', 0.5), await gate.acquire(never, 'b', 0.5)];
-	t.true(others.every(leave => leave !== undefined));
-	for (const leave of others) leave?.();
-	t.is(gate.queued, 2, 'places of others stay free');
-	own[0]?.();
-	t.is(gate.queued, 1);
-	own[1]?.();
-	for (const leave of await Promise.all(waiting)) leave?.();
-	t.is(gate.active, 0);
+test('gives a client its share of the slots, and other clients the rest [SEC-D18]', async t => {
+	const limiter = new ConcurrencyLimiter(4, 4);
+	const ownReleases = [await limiter.acquire(never, 'a', 0.5), await limiter.acquire(never, 'a', 0.5)];
+	const waiting = [limiter.acquire(never, 'a', 0.5), limiter.acquire(never, 'a', 0.5)];
+	t.is(await limiter.acquire(never, 'a', 0.5), undefined, 'the queue share of the client is used up');
+	const otherReleases = [await limiter.acquire(never, 'b', 0.5), await limiter.acquire(never, 'b', 0.5)];
+	t.true(otherReleases.every(release => release !== undefined));
+	for (const release of otherReleases) release?.();
+	t.is(limiter.queued, 2, 'slots of other clients stay free');
+	ownReleases[0]?.();
+	t.is(limiter.queued, 1);
+	ownReleases[1]?.();
+	for (const release of await Promise.all(waiting)) release?.();
+	t.is(limiter.active, 0);
 });
 
 test('gives one client as many slots as its quota, whatever the number of slots [SEC-D18]', async t => {
-	for (let places = 1; places <= 64; places++)
-		for (let quota = 1; quota <= places; quota++) {
-			const gate = new ConcurrencyLimiter(places, 0);
-			for (let count = 0; count <= quota; count++) void gate.acquire(never, 'a', quota / places);
-			if (gate.active !== quota) t.fail(`${gate.active} of ${quota}, with ${places} places`);
+	for (let slots = 1; slots <= 64; slots++)
+		for (let quota = 1; quota <= slots; quota++) {
+			const limiter = new ConcurrencyLimiter(slots, 0);
+			for (let count = 0; count <= quota; count++) void limiter.acquire(never, 'a', quota / slots);
+			if (limiter.active !== quota) t.fail(`${limiter.active} of ${quota}, with ${slots} slots`);
 		}
 	t.pass();
 });
 
-test('no order of clients exceeds a share, or leaves a slot free while a program waits for it [SEC-D18]', async t => {
-	const step = fc.record({client: fc.constantFrom('a', 'b', 'c'), isLeaving: fc.boolean()});
+test('never exceeds a share or leaves a slot free that a queued program may use [SEC-D18]', async t => {
+	const step = fc.record({client: fc.constantFrom('a', 'b', 'c'), isRelease: fc.boolean()});
 	await fc.assert(
 		fc.asyncProperty(fc.array(step, {maxLength: 60}), async steps => {
-			const gate = new ConcurrencyLimiter(4, 6);
-			const inside: Array<{client: string; leave: () => void}> = [];
-			const wanted: string[] = [];
-			const enter = async (client: string): Promise<void> => {
-				wanted.push(client);
-				const leave = await gate.acquire(never, client, 0.5);
-				wanted.splice(wanted.indexOf(client), 1);
-				if (leave) inside.push({client, leave});
+			const limiter = new ConcurrencyLimiter(4, 6);
+			const active: Array<{client: string; release: () => void}> = [];
+			const queued: string[] = [];
+			const acquire = async (client: string): Promise<void> => {
+				queued.push(client);
+				const release = await limiter.acquire(never, client, 0.5);
+				queued.splice(queued.indexOf(client), 1);
+				if (release) active.push({client, release});
 			};
-			for (const {client, isLeaving} of steps) {
-				if (isLeaving) inside.splice(0, 1)[0]?.leave();
-				else void enter(client);
+			for (const {client, isRelease} of steps) {
+				if (isRelease) active.splice(0, 1)[0]?.release();
+				else void acquire(client);
 				await new Promise(setImmediate);
-				const of = (name: string): number => inside.filter(one => one.client === name).length;
-				t.is(gate.active, inside.length);
-				t.true(inside.length <= 4 && ['a', 'b', 'c'].every(name => of(name) <= 2));
-				t.false(inside.length < 4 && wanted.some(name => of(name) < 2));
+				const of = (name: string): number => active.filter(one => one.client === name).length;
+				t.is(limiter.active, active.length);
+				t.true(active.length <= 4 && ['a', 'b', 'c'].every(name => of(name) <= 2));
+				t.false(active.length < 4 && queued.some(name => of(name) < 2));
 			}
 		}),
 		{numRuns: 50},

@@ -3,7 +3,7 @@ import {extractSource} from '../../lib/run/extract-source.js';
 import {compilePlainProgram} from '../../lib/run/plain-program.js';
 import {type Expected, expected, forInterpreter, runnerOf, world} from './support.js';
 
-// One for all, as in life: each program gets an interpreter of its own all the same.
+// All tests share one runner. Each program gets its own interpreter.
 const runner = runnerOf(world, {runTimeoutMs: 600_000, maxConcurrent: 2, maxQueued: 1000});
 test.after.always(() => runner.close());
 
@@ -21,20 +21,20 @@ const compare = async (
 	t.deepEqual(first, {type: 'text', text: stdout + value});
 };
 
-test('there are programs and snippets enough', t => {
+test('the corpus has at least 24 programs and 120 snippets', t => {
 	t.true(expected.programs.length >= 24);
 	t.true(expected.snippets.length >= 120);
 });
 
 for (const program of expected.programs) {
-	test(`gives what Python gives: program ${program.name}`, t => compare(t, program, true));
+	test(`returns the same as CPython: program ${program.name}`, t => compare(t, program, true));
 }
 
 for (const snippet of expected.snippets) {
-	test(`prints what Python prints: ${snippet.name}`, t => compare(t, snippet, false));
+	test(`prints the same as CPython: ${snippet.name}`, t => compare(t, snippet, false));
 }
 
-test('programs of the corpus that need no interpreter come to the same in it', async t => {
+test('plain programs of the corpus return the same in the interpreter', async t => {
 	const names = new Set([...world.map(({name}) => name), 'proxy']);
 	let plain = 0;
 	for (const {source, name} of [...expected.programs, ...expected.snippets]) {
@@ -43,5 +43,5 @@ test('programs of the corpus that need no interpreter come to the same in it', a
 		plain++;
 		t.deepEqual(await runner.run(forInterpreter(code)), await runner.run(code), name);
 	}
-	t.true(plain > 0, 'there are some');
+	t.true(plain > 0, 'the corpus has plain programs');
 });

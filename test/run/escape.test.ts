@@ -10,8 +10,8 @@ const packs = [pack('wix', {echo: args => args, name: () => 'wix'})];
 const runner = runnerOf(packs, {runTimeoutMs: 600_000, maxConcurrent: 2, maxQueued: 1000});
 test.after.always(() => runner.close());
 
-/** Whatever a program did, the next one is fine. */
-const nextIsFine = async (t: ExecutionContext): Promise<void> => {
+/** Checks that the runner still works after the previous program. */
+const nextRunWorks = async (t: ExecutionContext): Promise<void> => {
 	t.is(textOf(await runner.run('sorted([3, 1, 2])')), '[1,2,3]');
 };
 
@@ -19,7 +19,7 @@ const fails = async (t: ExecutionContext, program: string, type: string): Promis
 	const result = await runner.run(program);
 	t.true(result.isError);
 	t.is(result.structuredContent.error?.type, type, textOf(result));
-	await nextIsFine(t);
+	await nextRunWorks(t);
 	return result;
 };
 
@@ -30,7 +30,7 @@ const file = join(folder, 'canary.txt');
 writeFileSync(file, canary);
 process.env.BRIDGE_CANARY = canary;
 
-/** Tries something, and shows what it got or why not. */
+/** A program that prints the value of the expression, or its error. */
 const attempt = (expression: string): string =>
 	`import sys\ntry:\n  print(${expression})\nexcept BaseException as error:\n  print(type(error).__name__, error)`;
 
@@ -63,14 +63,14 @@ for (const expression of [
 	'wix.echo.__call__.__globals__["os"].environ',
 	'__import__("urllib.request").request.urlopen("http://127.0.0.1").read()',
 ]) {
-	test(`gives nothing of the host away: ${expression.replaceAll(folder, '…')} [J2]`, async t => {
+	test(`reveals nothing about the host: ${expression.replaceAll(folder, '…')} [J2]`, async t => {
 		const {content, isError} = await runner.run(attempt(expression));
 		t.false(isError);
 		t.notRegex(JSON.stringify(content), /canary-in|root:|PATH=|bridge-run-.*txt',/);
 	});
 }
 
-test('lets no program connect to anything [J2]', async t => {
+test('blocks all network connections [J2]', async t => {
 	let connections = 0;
 	const server = createServer(socket => {
 		connections++;
@@ -92,7 +92,7 @@ test('lets no program connect to anything [J2]', async t => {
 	server.close();
 });
 
-test('gives a program JSON, and nothing that the host could be reached by [J2]', async t => {
+test('passes only plain JSON values to programs [J2]', async t => {
 	const program =
 		'r = wix.echo(a=[1, {"b": None}])\n[type(r).__mro__[1].__name__, type(r.a).__name__, type(r.a[1].b).__name__]';
 	t.is(textOf(await runner.run(program)), '["dict","list","NoneType"]');
@@ -116,7 +116,7 @@ for (const line of [
 	'{"done": {"kind": "json"}}',
 	'\u0000\u0001',
 ]) {
-	test(`ends a program that forges ${JSON.stringify(line.slice(0, 40))} [J2]`, async t => {
+	test(`ends a program that forges the message ${JSON.stringify(line.slice(0, 40))} [J2]`, async t => {
 		const program = `import os\nos.write(2, ${JSON.stringify(line)}.encode() + b"\\n")\nwhile True: pass`;
 		await fails(t, program, 'InterpreterError');
 	});
@@ -126,11 +126,11 @@ test('ends a program that forges a call that is nested too deeply [J2]', async t
 	await fails(t, 'import os\nos.write(2, b"[" * 5000 + b"\\n")\nwhile True: pass', 'OutputLimit');
 });
 
-test('ends a program that forges a line without end [J2]', async t => {
+test('ends a program that writes an endless line [J2]', async t => {
 	await fails(t, 'import os\nwhile True: os.write(2, b"x" * 1_000_000)', 'OutputLimit');
 });
 
-test('takes no forged key for a prototype [J2]', async t => {
+test('does not treat forged keys as prototypes [J2]', async t => {
 	const forged = '{"call": ["wix", "echo", [], {"__proto__": {"polluted": true}, "constructor": 1}]}';
 	const program = `import os, json\nos.write(2, ${JSON.stringify(forged)}.encode() + b"\\n")\nn = int(os.read(0, 8), 16)\nos.read(0, n).decode()`;
 	const text = textOf(await runner.run(program));

@@ -26,7 +26,7 @@ for (const [command, expected] of [
 	['x = "`"', 'x = "`"'],
 	['', ''],
 ] as const) {
-	test(`takes ${JSON.stringify(command)} for ${JSON.stringify(expected)}`, t => {
+	test(`extracts ${JSON.stringify(expected)} from ${JSON.stringify(command)}`, t => {
 		t.is(extractSource(command), expected);
 	});
 }
@@ -36,16 +36,16 @@ test('treats an unclosed fence as part of the program, with any number of spaces
 	t.is(extractSource(command), command);
 });
 
-/** The expression that finds a fence in short texts. */
+/** A regular expression for fences, too slow for long texts. */
 const reference = /^(`{3,}|~{3,})[ \t]*[\w+.-]*[ \t]*\n([\s\S]*?)\n?[ \t]*\1[`~]*$/;
 
-test('finds what the equivalent regular expression finds between fences [SEC-D11]', t => {
+test('matches the equivalent regular expression for fences [SEC-D11]', t => {
 	const piece = fc.constantFrom('```', '~~~', '`', '~', ' ', '\n', '\t', 'x', '````\n');
 	fc.assert(
 		fc.property(fc.constantFrom('```\n', '~~~py \n', '```` \n'), fc.array(piece), (head, pieces) => {
 			const command = `${head}${pieces.join('')}`;
 			const block = reference.exec(command.trim())?.[2];
-			// A block that has a fence of its own would lose that, too.
+			// A block with its own fence would lose that, too.
 			if (block === undefined || /^\s*[`~]/.test(block)) return;
 			t.is(extractSource(command), extractSource(block), command);
 		}),
@@ -53,13 +53,13 @@ test('finds what the equivalent regular expression finds between fences [SEC-D11
 	);
 });
 
-for (const [what, text] of [
-	['blanks', `\`\`\`\n${' '.repeat(2 ** 20)}x`],
+for (const [label, text] of [
+	['spaces', `\`\`\`\n${' '.repeat(2 ** 20)}x`],
 	['lines', `\`\`\`\n${' \n'.repeat(2 ** 19)}x`],
 	['fences', '```\n'.repeat(2 ** 18)],
-	['blanks after the fence', `\`\`\`${' '.repeat(2 ** 20)}x`],
+	['spaces after the fence', `\`\`\`${' '.repeat(2 ** 20)}x`],
 ] as const)
-	test(`a program of 1 MiB of ${what} is read in linear time [SEC-D11]`, t => {
+	test(`parses 1 MiB of ${label} in linear time [SEC-D11]`, t => {
 		t.is(typeof extractSource(text), 'string');
 	});
 

@@ -2,8 +2,11 @@ import test from 'ava';
 import fc from 'fast-check';
 import {parseFunctionHead} from '../../lib/run/function-head.js';
 
-/** What a head says in short: names, with `?` where a value may be left out, in braces where they are parts of one object. */
-function shown(code: string): string {
+/**
+ * Formats a head for comparison: parameter names, `?` for optional ones, and braces for one destructured
+ * object.
+ */
+function describeHead(code: string): string {
 	const {parameters, isOneObject} = parseFunctionHead(code);
 	const names = parameters.map(({name, isRequired}) => `${name}${isRequired ? '' : '?'}`).join(' ');
 	return isOneObject ? `{${names}}` : names;
@@ -26,11 +29,11 @@ for (const [code, expected] of [
 	['(a = `x, (`, $b) => a', 'a? $b'],
 	['name(a, b) { return a; }', 'a b'],
 ] as const)
-	test(`reads the head of ${JSON.stringify(code)}`, t => {
-		t.is(shown(code), expected);
+	test(`parses the head of ${JSON.stringify(code)}`, t => {
+		t.is(describeHead(code), expected);
 	});
 
-test('whatever a function looks like, its head is read to an end', t => {
+test('parses the head of any text without an error', t => {
 	fc.assert(
 		fc.property(fc.string({unit: fc.constantFrom(...'(){}[],=>"\'`/*\\\n. ab$'), maxLength: 60}), code => {
 			t.true(parseFunctionHead(code).parameters.every(({name}) => /^[\w$]+$/.test(name)));

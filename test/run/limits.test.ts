@@ -8,7 +8,7 @@ import {forInterpreter, pack, runnerOf, textOf} from './support.js';
 
 const packNames = new Set(['wix']);
 
-test('no program overflows the stack of the planner [SEC-D22]', async t => {
+test('the planner never overflows the stack [SEC-D22]', async t => {
 	const part = fc.tuple(
 		fc.constantFrom('[', '{"a": ', 'wix.a(', 'wix.a(b=', '-', 'a.', 'not ', 'lambda: ', 'f"{', '('),
 		fc.constantFrom('', ']', '}', ')', '[0]', '.a', '()', '[-1]'),
@@ -38,9 +38,12 @@ test('a program with many characters or braces runs in the interpreter [SEC-D2]'
 for (const [how, program] of [
 	['without an interpreter', 'wix.name.batch([1, 2, 3, 4], return_errors=True)'],
 	['in the interpreter', forInterpreter('wix.name.batch([1, 2, 3, 4], return_errors=True)')],
-	['in the interpreter, by name', forInterpreter('wix.name.batch(return_errors=True, items=(1, 2, 3, 4))')],
+	[
+		'in the interpreter, with named arguments',
+		forInterpreter('wix.name.batch(return_errors=True, items=(1, 2, 3, 4))'),
+	],
 ] as const)
-	test(`a batch of more calls than a run may make is rejected before the first call, ${how} [SEC-D2]`, async t => {
+	test(`rejects a batch over the call limit before the first call, ${how} [SEC-D2]`, async t => {
 		let calls = 0;
 		const runner = runnerOf([pack('wix', {name: () => ++calls})], {maxCalls: 3, runTimeoutMs: 600_000});
 		const text =
@@ -50,14 +53,14 @@ for (const [how, program] of [
 		await runner.close();
 	});
 
-test('the items of a batch are counted before they are validated [SEC-D2]', t => {
+test('counts the items of a batch before validating them [SEC-D2]', t => {
 	const items = new Proxy(new Array(1_000_000), {
 		get: (target, key) => (key === 'length' ? target.length : t.fail(String(key))),
 	});
 	t.throws(() => parseBatch({positional: [items], named: []}, 100), {message: /got 1000000 items/});
 });
 
-test('a program that catches the limit of calls ends after a hundred more [SEC-D2]', async t => {
+test('a program that catches the call limit ends after 100 more attempts [SEC-D2]', async t => {
 	let calls = 0;
 	const runner = runnerOf([pack('wix', {name: () => ++calls})], {maxCalls: 3, runTimeoutMs: 600_000});
 	const result = await runner.run('while True:\n  try: wix.name()\n  except ToolError: pass');
@@ -66,7 +69,7 @@ test('a program that catches the limit of calls ends after a hundred more [SEC-D
 	await runner.close();
 });
 
-test('a program that runs out of memory while it reads a reply gets a MemoryError [SEC-D2]', async t => {
+test('a program that runs out of memory while reading a reply gets a MemoryError [SEC-D2]', async t => {
 	const runner = runnerOf([pack('wix', {text: () => 'x'.repeat(3_000_000)})], {
 		runTimeoutMs: 600_000,
 		maxCallBytes: 4_000_000,
@@ -81,7 +84,7 @@ for (const [kind, values] of [
 	['values', `b'[],' * 1_000_000 + b'1'`],
 	['nested lists', `b'[' * 1_000_000 + b']' * 1_000_000`],
 ])
-	test(`an outcome with many ${kind} is not parsed, and ends the program that wrote it [SEC-D2]`, async t => {
+	test(`rejects a forged outcome with many ${kind} without parsing it [SEC-D2]`, async t => {
 		const runner = runnerOf([], {runTimeoutMs: 600_000});
 		const written = `b'{"done":{"kind":"text","text":"x","more":[' + ${values} + b']}}\\n'`;
 		const program = `import os\nos.write(2, ${written})\nwhile True: pass`;
@@ -97,7 +100,7 @@ for (const [how, program] of [
 	['without an interpreter', 'wix.text.batch([{}, {}, {}, {}, {}, {}])'],
 	['in the interpreter', forInterpreter('wix.text.batch([{}, {}, {}, {}, {}, {}])')],
 ] as const)
-	test(`a batch ends where its results are longer than one may be, ${how} [SEC-D2]`, async t => {
+	test(`a batch fails when its results exceed the limit of one result, ${how} [SEC-D2]`, async t => {
 		let calls = 0;
 		const text = (): string => {
 			calls++;
@@ -105,13 +108,13 @@ for (const [how, program] of [
 		};
 		const limits = {maxCallBytes: 1000, maxParallelCalls: 1, runTimeoutMs: 600_000};
 		const runner = runnerOf([pack('wix', {text})], limits);
-		const message = 'item 2 of the batch: The results of this batch have more than 1000 bytes.';
+		const message = 'item 2 of the batch: The results of this batch exceed 1000 bytes.';
 		t.is(textOf(await runner.run(program)), `Error at line 1: ToolError: ${message} Make fewer calls in it.`);
 		t.is(calls, 3);
 		await runner.close();
 	});
 
-test('a program without an interpreter ends where it keeps too much of what it called [SEC-D2]', async t => {
+test('a plain program fails when its results exceed the memory limit [SEC-D2]', async t => {
 	let calls = 0;
 	const text = (): string => {
 		calls++;
@@ -119,13 +122,13 @@ test('a program without an interpreter ends where it keeps too much of what it c
 	};
 	const runner = runnerOf([pack('wix', {text})], {maxCallBytes: 1000});
 	const program = Array.from({length: 20}, (_, at) => `a${at} = wix.text()`).join('\n');
-	const message = 'The results of this program have more than 8000 bytes. Make fewer calls in it.';
+	const message = 'The results of this program exceed 8000 bytes. Make fewer calls in it.';
 	t.is(textOf(await runner.run(program)), `Error at line 9: ToolError: ${message}`);
 	t.is(calls, 9);
 	await runner.close();
 });
 
-for (const [what, text, expected] of [
+for (const [problem, text, expected] of [
 	[
 		'is nested too deeply',
 		`${'['.repeat(100_000)}${']'.repeat(100_000)}`,
@@ -139,13 +142,13 @@ for (const [what, text, expected] of [
 	],
 	['is too long', `["${'x'.repeat(5_000_000)}"]`, /returned 5000004 bytes; the limit is 1048576/],
 ] as const)
-	test(`JSON of a tool that ${what} fails the call with a ToolError [SEC-D2]`, async t => {
+	test(`fails a call with a ToolError if its JSON ${problem} [SEC-D2]`, async t => {
 		const runner = runnerOf([pack('wix', {text: () => text})]);
 		t.regex(textOf(await runner.run('wix.text()')), expected);
 		await runner.close();
 	});
 
-test('the name of a type is bounded, even if its schema grows exponentially [SEC-D2]', t => {
+test('bounds the length of a type name for schemas of exponential size [SEC-D2]', t => {
 	let wide: unknown = {type: 'string'};
 	for (let depth = 0; depth < 20; depth++) {
 		const properties = Object.fromEntries(Array.from({length: 10}, (_, at) => [`p${at}`, wide]));
@@ -158,18 +161,18 @@ test('the name of a type is bounded, even if its schema grows exponentially [SEC
 	t.true(pythonTypeName(deep).startsWith('list[list['));
 });
 
-test('a call takes at most 1000 named arguments [SEC-D2]', t => {
+test('rejects a call with more than 1000 named arguments [SEC-D2]', t => {
 	const named = Array.from({length: 1001}, (_, at) => [`a${at}`, at] as const);
 	t.is(
 		Object.keys(bindArguments('wix.a', {name: 'a'}, {positional: [], named: named.slice(1)})).length,
 		1000,
 	);
 	t.throws(() => bindArguments('wix.a', {name: 'a'}, {positional: [], named}), {
-		message: /at most 1000 arguments/,
+		message: /at most 1000 named arguments/,
 	});
 });
 
-test('a run ends at its limit even while its interpreter starts [SEC-D2]', async t => {
+test('a run times out even while its interpreter starts [SEC-D2]', async t => {
 	const runner = runnerOf([], {maxMemoryBytes: 64 * 1024 * 1024, runTimeoutMs: 600_000});
 	const result = await runner.run('[1][:]', {timeoutMs: 1});
 	t.is(

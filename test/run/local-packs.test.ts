@@ -15,7 +15,7 @@ const run = async (program: string): Promise<string> => {
 	return text;
 };
 
-test('a file is a pack, and each function that it exports a tool', async t => {
+test('loads each file as a pack and each exported function as a tool', async t => {
 	const packs = await loadLocalPacks(folder, memoryLog());
 	t.deepEqual(
 		packs.map(({name, description, source}) => ({name, description, source})),
@@ -25,14 +25,14 @@ test('a file is a pack, and each function that it exports a tool', async t => {
 	t.deepEqual(names.toSorted(), ['add', 'bare', 'fail', 'find', 'forever', 'nothing', 'parts', 'schema']);
 });
 
-test('a module that cannot be loaded is left out with a warning', async t => {
+test('skips a module that cannot be loaded, with a warning', async t => {
 	const log = memoryLog();
 	await loadLocalPacks(folder, log);
 	t.is(log.entries.length, 1);
 	t.regex(log.entries[0] ?? '', /^warn run\.pack\.broken: The local pack broken cannot be loaded: /);
 });
 
-test('a folder that is not there is a warning', async t => {
+test('warns of a missing folder', async t => {
 	const log = memoryLog();
 	t.deepEqual(await loadLocalPacks(join(folder, 'none'), log), []);
 	t.regex(log.entries[0] ?? '', /^warn run\.packs\.unreadable/);
@@ -63,12 +63,12 @@ for (const [program, expected] of [
 	],
 	['proxy.help("notes.bare")', 'notes.bare(one: any, two: any = ...)\n  one: any\n  two: any, optional'],
 ] as const) {
-	test(`a program uses a local pack: ${program}`, async t => {
+	test(`calls a local pack: ${program}`, async t => {
 		t.is(await run(program), expected.replace('pinned: any = false', 'pinned: bool = False'));
 	});
 }
 
-/** A folder with this one file. */
+/** Creates a folder with one file. */
 function folderOf(t: ExecutionContext, name: string, source: string): string {
 	const own = tempFolder(t);
 	writeFileSync(join(own, name), source);
@@ -79,7 +79,7 @@ for (const [name, source] of [
 	['mine.mjs', 'export const get = () => 1;'],
 	['mine.cjs', 'module.exports = {get: () => 1};'],
 ] as const)
-	test(`a module that has changed is read anew: ${name}`, async t => {
+	test(`reloads a changed module: ${name}`, async t => {
 		const own = folderOf(t, name, source);
 		const value = async (): Promise<unknown> => {
 			const [pack] = await loadLocalPacks(own, memoryLog());
@@ -91,7 +91,7 @@ for (const [name, source] of [
 		t.is(await value(), 2);
 	});
 
-test('what a module exports in one object are tools, and classes are none', async t => {
+test('exports functions of an object as tools, but not classes', async t => {
 	const source = 'class Shop {}\nmodule.exports = {hi: name => "hi " + name, Shop, five: 5};';
 	const packs = await loadLocalPacks(folderOf(t, 'old.cjs', source), memoryLog());
 	t.deepEqual(
@@ -103,39 +103,39 @@ test('what a module exports in one object are tools, and classes are none', asyn
 	await runner.close();
 });
 
-test('a comment in one line has parameters, too', async t => {
+test('parses the parameters of a single-line comment', async t => {
 	const source =
-		'/** Says it. @param {string} message - what @param {number} [times=1] */\nexport const say = (...all) => all[0];';
+		'/** Repeats it. @param {string} message - what @param {number} [times=1] */\nexport const repeat = (...all) => all[0];';
 	const packs = await loadLocalPacks(folderOf(t, 'p.mjs', source), memoryLog());
 	const runner = runnerOf(packs);
-	t.is(textOf(await runner.run('p.say(message="x")')), 'x');
+	t.is(textOf(await runner.run('p.repeat(message="x")')), 'x');
 	t.regex(
-		textOf(await runner.run('proxy.help("p.say")')),
-		/^p\.say\(message: str, times: float = 1\)\nSays it\.\n/,
+		textOf(await runner.run('proxy.help("p.repeat")')),
+		/^p\.repeat\(message: str, times: float = 1\)\nRepeats it\.\n/,
 	);
 	await runner.close();
 });
 
-test('a module that never comes to its end is left out, with a warning', async t => {
+test('skips a module that does not finish loading, with a warning', async t => {
 	const log = memoryLog();
 	t.deepEqual(await loadLocalPacks(folderOf(t, 'slow.mjs', 'await new Promise(() => {});'), log, 50), []);
 	t.deepEqual(log.entries, [
-		'warn run.pack.broken: The local pack slow is left out: it was not loaded within 0.05 s.',
+		'warn run.pack.broken: The local pack slow was skipped: it did not load within 0.05 s.',
 	]);
 });
 
-for (const [what, source, why] of [
+for (const [label, source, reason] of [
 	[
-		'a circle',
+		'a circular structure',
 		'export const get = () => { const a = {}; a.a = a; return a; };',
 		'Converting circular structure to JSON',
 	],
 ] as const)
-	test(`a local tool that gives ${what} has failed, and the program may catch that`, async t => {
+	test(`a local tool that returns ${label} fails with an error that programs can catch`, async t => {
 		const runner = runnerOf(await loadLocalPacks(folderOf(t, 'p.mjs', source), memoryLog()));
 		t.is(
 			textOf(await runner.run('p.get()')),
-			`Error at line 1: ToolError: p.get gave what cannot be JSON: ${why}`,
+			`Error at line 1: ToolError: p.get returned a value that is not JSON: ${reason}`,
 		);
 		t.is(textOf(await runner.run('try: p.get()\nexcept ToolError: print("caught")')), 'caught');
 		await runner.close();

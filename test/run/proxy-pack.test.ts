@@ -49,31 +49,31 @@ const text = async (program: string): Promise<string> => textOf(await runner.run
 const signature =
 	'wix.get_product(product_id: str, include_variants: bool = False, sort: "price" | "name" = ..., tags: list[str] = ..., where: {city: str} | None = ..., size: int | None = ..., any: any = ...) -> {id: str, price: float}';
 
-test('List proxy servers: name, pack, type, enabled and connected [A-G7]', async t => {
+test('list_servers returns name, pack, type, enabled and connected [A-G7]', async t => {
 	const [wix, off] = servers();
 	t.deepEqual(await result('proxy.list_servers()'), [{...wix, pack: 'wix'}, off]);
 });
 
-test('without a list of servers, the proxied packs are the servers', async t => {
+test('list_servers returns the proxied packs if no list of servers is configured', async t => {
 	const other = runnerOf(packs);
 	const {structuredContent} = await other.run('[s for s in proxy.list_servers() if not s.connected]');
 	t.deepEqual(structuredContent.result, [{name: 'away', pack: 'away', enabled: true, connected: false}]);
 	await other.close();
 });
 
-test('List proxy tools: each with its signature and the first sentence of what it does', async t => {
+test('list_tools returns signatures and the first sentences of descriptions', async t => {
 	t.deepEqual(await result('proxy.list_tools(server="wix")'), [
 		{name: 'get_product', signature, description: 'Gets one product.'},
 		{name: 'listSites', signature: 'wix.listSites()', description: 'Lists all web sites.'},
 	]);
 });
 
-test('all tools are listed with the names of their packs', async t => {
+test('list_tools without a server returns all tools with the names of their packs', async t => {
 	const names = (await result('[tool.name for tool in proxy.list_tools()]')) as string[];
 	t.deepEqual([...names].sort(), ['notion.search', 'wix.get_product', 'wix.listSites']);
 });
 
-test('Unknown server for list_tools: the error has the names of those that are connected [A-D11]', async t => {
+test('list_tools of an unknown server fails and names the connected servers [A-D11]', async t => {
 	t.is(
 		await text('proxy.list_tools(server="nonexistent")'),
 		"Error at line 1: ValueError: Server 'nonexistent' not connected. Available: notion, wix",
@@ -81,21 +81,21 @@ test('Unknown server for list_tools: the error has the names of those that are c
 	t.regex(await text('proxy.list_tools("notoin")'), /Did you mean notion\?$/);
 });
 
-test('the tools of a server that is away cannot be listed, and the reason is told', async t => {
+test('list_tools of an unavailable server fails with the reason', async t => {
 	t.is(
 		await text('proxy.list_tools("away")'),
 		"Error at line 1: ToolError: Server 'away' not connected: exited with code 1",
 	);
 });
 
-test('the tools of a disabled server cannot be listed, and the error has the setting [A-D11]', async t => {
+test('list_tools of a disabled server fails and names the setting [A-D11]', async t => {
 	t.is(
 		await text('proxy.list_tools("off")'),
 		"Error at line 1: ToolError: Server 'off' not connected: it is disabled (enabled: false)",
 	);
 });
 
-test('search finds by words of names and descriptions, names first', async t => {
+test('search matches names and descriptions, and ranks names first', async t => {
 	t.deepEqual(await result('[tool.name for tool in proxy.search("product")]'), [
 		'wix.get_product',
 		'notion.search',
@@ -104,7 +104,7 @@ test('search finds by words of names and descriptions, names first', async t => 
 	t.deepEqual(await result('proxy.search("zebra")'), []);
 });
 
-test('help on a tool has its signature, all that is said of it, and its parameters', async t => {
+test('help on a tool returns its signature, description and parameters', async t => {
 	const help = await text('proxy.help("wix.get_product")');
 	t.true(help.startsWith(`${signature}\nGets one product. It has to be published.\nSee the manual.\n`));
 	t.true(
@@ -113,18 +113,18 @@ test('help on a tool has its signature, all that is said of it, and its paramete
 	t.is(await text('proxy.help("wix.list_sites")'), 'wix.listSites()\nLists all web sites.');
 });
 
-test('help on a pack lists its tools, and help alone the packs', async t => {
+test('help on a pack lists its tools, and help without a name lists the packs', async t => {
 	t.is(
 		await text('proxy.help("wix")'),
 		`${signature}  # Gets one product.\nwix.listSites()  # Lists all web sites.`,
 	);
 	t.is(
 		await text('proxy.help()'),
-		'Packs:\naway: 0 tools\nnotion: 1 tools\nproxy: what there is: list_servers, list_tools, search, help\nwix: web shops\nproxy.help("pack") lists the tools of one.',
+		'Packs:\naway: 0 tools\nnotion: 1 tools\nproxy: servers and tools: list_servers, list_tools, search, help\nwix: web shops\nproxy.help("pack") lists the tools of a pack.',
 	);
 });
 
-test('help on what there is not says so', async t => {
+test('help on an unknown pack or tool fails', async t => {
 	t.regex(await text('proxy.help("wix.nothing")'), /Tool 'nothing' not found in pack 'wix'/);
 	t.regex(await text('proxy.help("nothing")'), /Server 'nothing' not connected\. Available: /);
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {getItem} from '../../lib/run/result-access.js';
 import {pack, runnerOf, textOf} from './support.js';
 
-test('an index of a text counts code points, from either end', t => {
+test('an index of a text counts code points from either end', t => {
 	const chars = fc.constantFrom('a', 'é', '€', '😀', '\ud83d', '\ude00');
 	fc.assert(
 		fc.property(fc.array(chars, {maxLength: 12}), fc.integer({min: -14, max: 14}), (parts, key) => {
@@ -27,14 +27,14 @@ test('an index of a list counts from either end', t => {
 	t.throws(() => getItem('abc', 'a', 1), {message: "string indices must be integers, not 'str'"});
 });
 
-/** 4 MB, each of whose code points has two surrogates. */
+/** 4 MB of surrogate pairs. */
 const long = '😀'.repeat(1_000_000);
 
-for (const [what, text, first] of [
+for (const [kind, text, first] of [
 	['ASCII', 'a'.repeat(4_000_000), 'a'],
 	['surrogates', long, '😀'],
 ] as const)
-	test(`a program may index a text of 4 MB of ${what} thousands of times, from both ends [SEC-D11]`, async t => {
+	test(`indexes 4 MB of ${kind} thousands of times from both ends [SEC-D11]`, async t => {
 		await using runner = runnerOf([pack('p', {t: () => text})], {
 			runTimeoutMs: 600_000,
 			maxCallBytes: 5_000_000,
@@ -42,11 +42,11 @@ for (const [what, text, first] of [
 		t.is(textOf(await runner.run(`r = p.t()\n${'r[0]\nr[-1]\n'.repeat(2500)}`)), first);
 	});
 
-for (const [how, program] of [
+for (const [kind, program] of [
 	['statements', `r = p.t()\n${'r[999999]\n'.repeat(2900)}`],
 	['items of one list', `r = p.t()\n[${'r[999999],'.repeat(2900)}]\n1`],
 ] as const)
-	test(`a long program without an interpreter, in ${how}, ends when its time is over [SEC-D11]`, async t => {
+	test(`a long plain program of ${kind} ends after the time limit [SEC-D11]`, async t => {
 		await using runner = runnerOf([pack('p', {t: () => long})], {runTimeoutMs: 100, maxCallBytes: 5_000_000});
 		t.is((await runner.run(program)).structuredContent.error?.type, 'RunTimeout');
 	});

@@ -17,27 +17,27 @@ const local = (name: string, value: unknown) => ({
 	call: async () => value,
 });
 
-test('Pack collision: a local pack wins over a proxied one of the same name', async t => {
+test('a local pack takes precedence over a proxied one of the same name', async t => {
 	const proxied = pack('brave', {web_search: () => 'proxied'});
 	t.is(await run([proxied, local('brave', 'local')], 'brave.web_search(query="test")'), 'local');
 	t.is(await run([local('brave', 'local'), proxied], 'brave.web_search(query="test")'), 'local');
 });
 
-test('No collision: a proxied pack is found beside a local one', async t => {
+test('a proxied pack is available next to a local one', async t => {
 	const wix = pack('wix', {list_sites: () => ['a']});
 	t.is(await run([local('brave', 'local'), wix], 'wix.list_sites()'), '["a"]');
 });
 
-test('Unknown proxy pack: the error lists the packs', async t => {
+test('an unknown pack is an error that lists the packs', async t => {
 	const text = await run([pack('wix', echo), pack('notion', echo)], 'unknown.some_tool()');
 	t.regex(text, /Unknown pack 'unknown'\. Available packs: notion, proxy, wix$/);
 });
 
-test('a pack that is nearly right is named', async t => {
+test('a misspelled pack name gets a suggestion', async t => {
 	t.regex(await run([pack('notion', echo)], 'notoin.search()'), /Did you mean notion\?$/);
 });
 
-test('Unknown tool in pack: the error lists the tools', async t => {
+test('an unknown tool is an error that lists the tools', async t => {
 	const wix = pack('wix', {get_product: () => 1, list_sites: () => 2});
 	const text = await run([wix], 'wix.nonexistent()');
 	t.is(
@@ -47,7 +47,7 @@ test('Unknown tool in pack: the error lists the tools', async t => {
 	t.regex(await run([wix], 'wix.list_site()'), /Did you mean list_sites\?$/);
 });
 
-test('a variable that nobody has assigned gets the same answer in the interpreter', async t => {
+test('an undefined variable gets the same error in the interpreter', async t => {
 	const text = await run([pack('wix', echo)], 'x = 1\nprint(x + y)');
 	t.is(
 		text,
@@ -55,7 +55,7 @@ test('a variable that nobody has assigned gets the same answer in the interprete
 	);
 });
 
-test('packs may have the names of what JavaScript has [J3]', async t => {
+test('packs can have the names of built-in JavaScript properties [J3]', async t => {
 	const packs = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'].map(name => pack(name, echo));
 	for (const {name} of packs) {
 		t.is(await run(packs, `${name}.echo(a=1)`), '{"a":1}', name);
@@ -69,18 +69,18 @@ test('packs may have the names of what JavaScript has [J3]', async t => {
 	);
 });
 
-test('nobody takes the place of proxy [J3]', async t => {
+test('no other pack replaces proxy [J3]', async t => {
 	const packs = [pack('proxy', echo), local('proxy', 'mine')];
 	t.regex(await run(packs, 'proxy.echo()'), /Tool 'echo' not found in pack 'proxy'/);
 	t.is(await run([pack('proxy', echo)], 'proxy_.echo(a=1)'), '{"a":1}');
 });
 
-test('a pack that takes the name of something of Python stands in front of it [J3]', async t => {
+test('a pack shadows a Python module of the same name, but not __builtins__ [J3]', async t => {
 	t.is(await run([pack('json', echo)], '[json.echo(a=n) for n in (1,)]'), '[{"a":1}]');
 	t.is(await run([pack('__builtins__', echo)], 'len([__builtins___.echo(a=n) for n in (1,)])'), '1');
 });
 
-test('names that Python cannot spell get one that it can [J3]', async t => {
+test('pack names are converted to Python identifiers [J3]', async t => {
 	t.is(await run([pack('my-server', echo)], 'my_server.echo(a=1)'), '{"a":1}');
 	t.is(await run([pack('7zip', echo)], '_7zip.echo(a=1)'), '{"a":1}');
 	t.is(await run([pack('import', echo)], 'import_.echo(a=1)'), '{"a":1}');
@@ -88,7 +88,7 @@ test('names that Python cannot spell get one that it can [J3]', async t => {
 	t.is(await run(both, '[my_server.one(), my_server_2.two()]'), '["1","2"]');
 });
 
-test('tools that Python cannot spell are found all the same [J3]', async t => {
+test('tools whose names are not Python identifiers can be called [J3]', async t => {
 	const odd = pack('odd', {
 		'get-product': () => 'dash',
 		'a.b/c d': () => 'path',
@@ -101,7 +101,7 @@ test('tools that Python cannot spell are found all the same [J3]', async t => {
 	);
 });
 
-test('tools are named to a program as it has to write them [J3]', async t => {
+test('tools are listed with their Python names [J3]', async t => {
 	const odd = pack('odd', {'get-product': () => 1, 'a.b/c d': () => 2, import: () => 3, listSites: () => 4});
 	t.regex(await run([odd], 'odd.nothing()'), /Available: a_b_c_d, get_product, import_, listSites$/);
 	const signatures = '[t.signature for t in proxy.list_tools(server="odd")]';
@@ -114,7 +114,7 @@ test('tools are named to a program as it has to write them [J3]', async t => {
 		t.notRegex(await run([odd], `${name}()`), /Error/, name);
 });
 
-test('a tool whose name another one takes is told of with the way to reach it [J3]', async t => {
+test('a tool whose Python name is taken is listed with getattr [J3]', async t => {
 	const two = pack('two', {'get-it': () => 'dash', get_it: () => 'line'});
 	t.is(
 		await run([two], '[t.signature for t in proxy.list_tools(server="two")]'),
@@ -123,27 +123,30 @@ test('a tool whose name another one takes is told of with the way to reach it [J
 	t.is(await run([two], '[getattr(two, "get-it")(), two.get_it()]'), '["dash","line"]');
 });
 
-test('a tool written with a hyphen is a subtraction to Python, and the error says what to write [J3]', async t => {
+test('the error for a tool with a hyphen contains its Python name [J3]', async t => {
 	const odd = pack('odd', {'get-sum': () => 1, 'get-all-of-it': () => 2});
 	const hint = (tool: string, name: string): RegExp =>
-		new RegExp(`Python reads odd\\.${tool} as a subtraction: write odd\\.${name}\\(…\\)\\.$`);
+		new RegExp(`Python parses odd\\.${tool} as a subtraction; write odd\\.${name}\\(…\\)\\.$`);
 	t.regex(await run([odd], 'odd.get-sum(a=1)'), hint('get-sum', 'get_sum'));
 	t.regex(await run([odd], 'odd.get-all-of-it(a=1)'), hint('get-all-of-it', 'get_all_of_it'));
 	t.notRegex(await run([odd], 'odd.get_sum() / 0'), /subtraction/);
 });
 
-test('what could be two tools is an error [J3]', async t => {
+test('an ambiguous tool name is an error [J3]', async t => {
 	const two = pack('two', {'get-it': () => 1, getIt: () => 2});
-	t.regex(await run([two], 'two.get_it()'), /Tool 'get_it' of pack 'two' could be any of: get-it, getIt$/);
+	t.regex(
+		await run([two], 'two.get_it()'),
+		/Tool 'get_it' of pack 'two' is ambiguous\. Candidates: get-it, getIt$/,
+	);
 });
 
-test('lists are cut where nobody reads on [J3]', async t => {
+test('lists in errors are truncated after 50 names [J3]', async t => {
 	const tools = Object.fromEntries(Array.from({length: 200}, (_, at) => [`tool${at + 100}`, () => at]));
 	const text = await run([pack('many', tools)], 'many.nothing_like_it()');
 	t.regex(text, /tool100, tool101, .*tool149 \(and 150 more\)$/);
 });
 
-test('a pack that is not there says why', async t => {
+test('a call to an unavailable pack fails with the reason', async t => {
 	const away = pack('wix', {}, {unavailableReason: 'exited with code 1'});
 	t.is(
 		await run([away], 'wix.list_sites()'),
@@ -151,7 +154,7 @@ test('a pack that is not there says why', async t => {
 	);
 });
 
-test('packs are asked for anew by each run', async t => {
+test('each run gets the current packs', async t => {
 	let packs = [pack('one', echo)];
 	const runner = runnerOf([], {packs: () => packs});
 	t.is(textOf(await runner.run('one.echo(a=1)')), '{"a":1}');
@@ -160,33 +163,33 @@ test('packs are asked for anew by each run', async t => {
 	await runner.close();
 });
 
-test('a local pack with the name of a server is warned of once [A-D10]', async t => {
+test('logs one warning for a local pack with the name of a server [A-D10]', async t => {
 	const log = memoryLog();
 	const runner = runnerOf([pack('a', echo), local('a', 1)], {log});
 	await runner.run('a.web_search()');
 	await runner.run('a.web_search()');
 	t.deepEqual(log.entries, [
-		'warn run.pack.collision: The local pack a has the name of a server. Where both have a tool, run calls the local one. Rename one of them to reach both.',
+		'warn run.pack.collision: The local pack a has the same name as a server. If both have a tool, run calls the local one. Rename one of them to reach both.',
 	]);
 	await runner.close();
 });
 
-test('a server and a local pack that are called proxy are warned of [A-D10]', async t => {
+test('logs a warning for a server or a local pack named proxy [A-D10]', async t => {
 	const log = memoryLog();
 	const runner = runnerOf([pack('proxy', echo), local('proxy', 'mine')], {log});
 	t.is(textOf(await runner.run('[proxy_.web_search(), proxy_.echo(a=1).a]')), '["mine",1]');
-	const start = 'The name proxy is that of a built-in pack, so';
+	const start = 'The name proxy is reserved for a built-in pack, so';
 	t.deepEqual(
 		log.entries.filter(entry => entry.includes('run.pack.reserved')),
 		['local pack', 'server'].map(
-			what =>
-				`warn run.pack.reserved: ${start} the ${what} proxy is proxy_ in run. Rename the ${what} to choose another name.`,
+			kind =>
+				`warn run.pack.reserved: ${start} the ${kind} proxy is called proxy_ in run. Rename the ${kind} to choose another name.`,
 		),
 	);
 	await runner.close();
 });
 
-test('tools of a server are found where the local pack of its name has none of theirs [A-D10]', async t => {
+test('a local pack falls back to the tools of the server of the same name [A-D10]', async t => {
 	const server = pack('brave', {
 		web_search: () => 'proxied',
 		'only-remote': () => 'remote',
@@ -207,7 +210,7 @@ test('tools of a server are found where the local pack of its name has none of t
 	t.is(await run(packs, 'proxy.list_servers()[0].pack'), 'brave');
 });
 
-test('the tools of a local pack can be called while the server of its name is not available [A-D10]', async t => {
+test('tools of a local pack work while the server of the same name is unavailable [A-D10]', async t => {
 	const packs = [pack('brave', {}, {unavailableReason: 'exited with code 1'}), local('brave', 'local')];
 	t.is(await run(packs, 'brave.web_search()'), 'local');
 	t.regex(await run(packs, 'brave.other()'), /ToolError: Server 'brave' unavailable: exited with code 1$/);
@@ -230,7 +233,7 @@ test('a call waits for the server behind a local pack, unless the pack has the t
 	t.is(waits, 1);
 });
 
-test('two local packs that Python spells alike have names of their own [A-D10]', async t => {
+test('two local packs with the same Python name get different names [A-D10]', async t => {
 	const packs = [local('my-pack', 'one'), local('my_pack', 'two')];
 	t.is(await run(packs, '[my_pack.web_search(), my_pack_2.web_search()]'), '["one","two"]');
 });

@@ -3,18 +3,18 @@ import test from 'ava';
 import type {Pack} from '../../lib/run/types.js';
 import {forInterpreter, pack, runnerOf, textOf} from './support.js';
 
-// Python is started once for all of them.
+// Boots Python once for all tests.
 const warm = runnerOf([]);
 test.before(() => warm.warmUp());
 test.after.always(() => warm.close());
 
-/** A pack with a tool that answers when it is let, and keeps who waits. */
+/** A pack with a tool that returns when the test resolves it. `waiting` has the pending calls. */
 function gated(rest: Partial<Pack> = {}) {
 	const waiting: Array<(value: unknown) => void> = [];
 	const arrivals = new EventTarget();
-	let [now, most, cancelled] = [0, 0, 0];
+	let [active, peak, cancelled] = [0, 0, 0];
 	const wait = async (_args: unknown, signal: AbortSignal): Promise<unknown> => {
-		most = Math.max(most, ++now);
+		peak = Math.max(peak, ++active);
 		try {
 			return await new Promise((resolve, reject) => {
 				signal.addEventListener('abort', () => {
@@ -26,14 +26,14 @@ function gated(rest: Partial<Pack> = {}) {
 				arrivals.dispatchEvent(new Event('arrival'));
 			});
 		} finally {
-			now--;
+			active--;
 		}
 	};
 	return {
 		pack: pack('slow', {wait, quick: args => args}, rest),
 		waiting,
-		get most() {
-			return most;
+		get peak() {
+			return peak;
 		},
 		get cancelled() {
 			return cancelled;
@@ -44,7 +44,7 @@ function gated(rest: Partial<Pack> = {}) {
 	};
 }
 
-test('20 programs at once: every answer goes to its own, and no more run than may', async t => {
+test('runs 20 programs within the concurrency limit and returns each result to its caller', async t => {
 	const slow = gated();
 	const runner = runnerOf([slow.pack], {maxConcurrent: 3, runTimeoutMs: 60_000});
 	const runs = Array.from({length: 20}, (_, at) =>
@@ -59,17 +59,17 @@ test('20 programs at once: every answer goes to its own, and no more run than ma
 		results.map(textOf),
 		results.map((_, at) => JSON.stringify([at, 2 * at])),
 	);
-	t.true(slow.most <= 3);
+	t.true(slow.peak <= 3);
 	await runner.close();
 });
 
-test('refuses a program when too many wait, and takes the next one when there is room', async t => {
+test('rejects a program while the queue is full, and accepts the next one later', async t => {
 	const slow = gated();
 	const runner = runnerOf([slow.pack], {maxConcurrent: 1, maxQueued: 1});
 	const [first, second] = [runner.run('[slow.wait()][:]\n1'), runner.run('[slow.quick()][:]\n2')];
 	await slow.arrived();
 	const third = await runner.run('[slow.quick()][:]\n3');
-	t.is(textOf(third), 'Error: Busy: 1 programs run and 1 wait, which is the limit. Try again later.');
+	t.is(textOf(third), 'Error: Busy: Too many programs: 1 running, 1 queued. Try again later.');
 	slow.waiting.shift()?.(null);
 	t.is(textOf(await first), '1');
 	t.is(textOf(await second), '2');
@@ -81,7 +81,7 @@ for (const [how, program] of [
 	['without an interpreter', 'slow.wait()'],
 	['in the interpreter', forInterpreter('slow.wait()')],
 ] as const) {
-	test(`a call that takes too long is cancelled, ${how} [J5]`, async t => {
+	test(`cancels a call that times out, ${how} [J5]`, async t => {
 		const slow = gated({timeoutMs: 50});
 		const runner = runnerOf([slow.pack]);
 		const {content, structuredContent} = await runner.run(program);
@@ -93,12 +93,12 @@ for (const [how, program] of [
 		await runner.close();
 	});
 
-	test(`a run that takes too long has its call cancelled, ${how} [J5]`, async t => {
+	test(`cancels the pending call of a run that times out, ${how} [J5]`, async t => {
 		const slow = gated();
 		const runner = runnerOf([slow.pack]);
 		await runner.warmUp();
 		let text = '';
-		// The limit has to give it the time to get to its call, however busy this machine is.
+		// A busy machine may need longer to reach the call.
 		for (let timeoutMs = 1000; slow.waiting.length === 0; timeoutMs *= 2)
 			text = textOf(await runner.run(program, {timeoutMs}));
 		t.regex(
@@ -110,7 +110,7 @@ for (const [how, program] of [
 		await runner.close();
 	});
 
-	test(`a run that its client cancels has its call cancelled, ${how}`, async t => {
+	test(`cancels the pending call of a run that its client cancels, ${how}`, async t => {
 		const slow = gated();
 		const runner = runnerOf([slow.pack]);
 		const stop = new AbortController();
@@ -122,7 +122,7 @@ for (const [how, program] of [
 		await runner.close();
 	});
 
-	test(`close ends what is under way, ${how}`, async t => {
+	test(`close ends active runs, ${how}`, async t => {
 		const slow = gated();
 		const runner = runnerOf([slow.pack]);
 		const run = runner.run(program);
@@ -134,7 +134,7 @@ for (const [how, program] of [
 	});
 }
 
-test('a timeout of a tool can be caught', async t => {
+test('a program can catch the timeout of a tool', async t => {
 	const slow = gated({timeoutMs: 50});
 	const runner = runnerOf([slow.pack]);
 	const program = 'try:\n  slow.wait()\nexcept ToolTimeout as error:\n  print("caught", error)';
@@ -142,17 +142,20 @@ test('a timeout of a tool can be caught', async t => {
 	await runner.close();
 });
 
-test('a program makes 100 calls and no more [J4]', async t => {
+test('a program can make at most 100 calls [J4]', async t => {
 	let calls = 0;
 	const counting = pack('c', {tool: () => ++calls});
 	const runner = runnerOf([counting], {runTimeoutMs: 60_000});
 	const result = await runner.run('while True: c.tool()');
-	t.is(textOf(result), 'Error at line 1: ToolError: A run may make 100 calls, and this one has made them.');
+	t.is(
+		textOf(result),
+		'Error at line 1: ToolError: The run has reached its limit of 100 calls. Make fewer calls, or split the program.',
+	);
 	t.is(calls, 100);
 	await runner.close();
 });
 
-test('a program that catches the limit makes no more calls all the same [J4]', async t => {
+test('a program that catches the call limit makes no more calls [J4]', async t => {
 	let calls = 0;
 	const runner = runnerOf([pack('c', {tool: () => ++calls})], {maxCalls: 5});
 	const program = 'n = 0\nfor _ in range(20):\n  try: c.tool()\n  except ToolError: n += 1\nn';
@@ -161,7 +164,7 @@ test('a program that catches the limit makes no more calls all the same [J4]', a
 	await runner.close();
 });
 
-test('a program has 8 calls in flight and no more [J4]', async t => {
+test('a program has at most 8 pending calls [J4]', async t => {
 	const slow = gated();
 	const runner = runnerOf([slow.pack], {runTimeoutMs: 60_000});
 	const run = runner.run(`slow.wait.batch([${'{}, '.repeat(20)}])`);
@@ -172,11 +175,11 @@ test('a program has 8 calls in flight and no more [J4]', async t => {
 		slow.waiting.shift()?.(done);
 	}
 	t.false((await run).isError, textOf(await run));
-	t.is(slow.most, 8);
+	t.is(slow.peak, 8);
 	await runner.close();
 });
 
-test('a call that gives too much is refused, and the program goes on', async t => {
+test('a result over the size limit is an error that the program can catch', async t => {
 	const runner = runnerOf([pack('big', {tool: () => 'x'.repeat(5000)})], {maxCallBytes: 1000});
 	const program = 'try:\n  big.tool()\nexcept ToolError as error:\n  print(error)';
 	t.is(
@@ -186,7 +189,7 @@ test('a call that gives too much is refused, and the program goes on', async t =
 	await runner.close();
 });
 
-test('memory is given back after a while, and the next program starts anew', async t => {
+test('the memory is released when idle, and the next program restarts the interpreter', async t => {
 	const runner = runnerOf([], {idleMs: 1});
 	t.is(textOf(await runner.run('sum([1, 2])')), '3');
 	await new Promise(resolve => {
@@ -196,7 +199,7 @@ test('memory is given back after a while, and the next program starts anew', asy
 	await runner.close();
 });
 
-test('what is left of a program that has ended does nothing any more', async t => {
+test('a pending call is cancelled when its program ends', async t => {
 	const slow = gated();
 	const runner = runnerOf([slow.pack]);
 	const forged = `import os\nos.write(2, b'{"call": ["slow", "wait", [], {}]}\\n')\n5`;

@@ -7,7 +7,7 @@ import {stringifyWithBigInts} from '../../lib/wire/bigint-json.js';
 const folder = new URL('../../../fixtures/run/', import.meta.url);
 const read = (name: string) => JSON.parse(readFileSync(new URL(name, folder), 'utf8'));
 
-/** What python3 makes of a program: see fixtures/run/regenerate.py. */
+/** The output of CPython for a program: see fixtures/run/regenerate.py. */
 export type Expected = {
 	readonly name: string;
 	readonly source: string;
@@ -25,11 +25,11 @@ type Case = {
 	readonly echo?: boolean;
 };
 
-/** A log that keeps what is said to it. */
+/** A log that collects its entries. */
 export function memoryLog(): Log & {readonly entries: string[]} {
 	const entries: string[] = [];
-	const entry = (level: string) => (event: string, sentence: string) => {
-		entries.push(`${level} ${event}: ${sentence}`);
+	const entry = (level: string) => (event: string, message: string) => {
+		entries.push(`${level} ${event}: ${message}`);
 	};
 	return {
 		entries,
@@ -42,7 +42,9 @@ export function memoryLog(): Log & {readonly entries: string[]} {
 	};
 }
 
-/** A pack of functions that give what a server would: values as one text of JSON, or text. */
+/**
+ * A proxied pack of functions. Their results become text content: strings as they are, other values as JSON.
+ */
 export function pack(
 	name: string,
 	tools: {readonly [tool: string]: (args: Arguments, signal: AbortSignal) => unknown},
@@ -64,7 +66,9 @@ export function pack(
 
 function toolOf(cases: readonly Case[]): (args: Arguments) => unknown {
 	return args => {
-		const found = cases.find(({args: wanted}) => wanted === 'any' || sorted(wanted) === sorted(args));
+		const found = cases.find(
+			({args: expectedArgs}) => expectedArgs === 'any' || sorted(expectedArgs) === sorted(args),
+		);
 		if (!found || found.error !== undefined) throw new Error(found?.error ?? 'unexpected arguments');
 		return found.echo ? args : found.value;
 	};
@@ -72,32 +76,29 @@ function toolOf(cases: readonly Case[]): (args: Arguments) => unknown {
 
 const sorted = (args: unknown): string => JSON.stringify(Object.entries(args as object).sort());
 
-/** The packs of fixtures/run/world.json. */
 export const world: readonly Pack[] = Object.entries(
 	read('world.json') as {[pack: string]: {[tool: string]: Case[]}},
 ).map(([name, tools]) =>
 	pack(name, Object.fromEntries(Object.entries(tools).map(([tool, cases]) => [tool, toolOf(cases)]))),
 );
 
-/** A runner with these packs. */
 export const runnerOf = (
 	packs: readonly Pack[],
 	options: Partial<RunnerOptions> = {},
 ): Runner & AsyncDisposable => {
 	const runner = createRunner({packs: () => packs, log: memoryLog(), ...options});
 	return {
-		run: (command, how) => runner.run(command, how),
+		run: (command, runOptions) => runner.run(command, runOptions),
 		warmUp: () => runner.warmUp(),
 		close: () => runner.close(),
 		[Symbol.asyncDispose]: () => runner.close(),
 	};
 };
 
-/** The text of a result. */
 export function textOf({content}: RunResult): string {
 	const [first] = content;
 	return first?.type === 'text' ? first.text : '';
 }
 
-/** Makes a program one for the interpreter, without changing what it does or where. */
+/** Forces a program into the interpreter without changing its effect or its line numbers. */
 export const forInterpreter = (program: string): string => `pass; ${program}`;

@@ -20,11 +20,11 @@ for (const [query, score] of [
 	['product article', 13],
 	['product product', 10],
 ] as const)
-	test(`"${query}" weighs ${score}`, t => {
+	test(`scores "${query}" with ${score}`, t => {
 		t.is(createToolScorer(query)('wix', tool), score);
 	});
 
-test('searches for 50 words of a query in the beginning of a description [SEC-D12]', t => {
+test('searches for at most 50 words, and only in the beginning of a description [SEC-D12]', t => {
 	const words = Array.from({length: 49}, (_, at) => `x${at}`).join(' ');
 	t.is(createToolScorer(`${words} product`)('wix', tool), 10);
 	t.is(createToolScorer(`${words} y product`)('wix', tool), 0);
@@ -33,7 +33,7 @@ test('searches for 50 words of a query in the beginning of a description [SEC-D1
 	t.is(createToolScorer('late')('wix', long), 0);
 });
 
-test('the names of 200,000 tools are found in linear time [SEC-D12]', t => {
+test('resolves the names of 200,000 tools in linear time [SEC-D12]', t => {
 	const tools = Array.from({length: 200_000}, (_, at) => ({name: `tool-${at}`}));
 	const names = new ToolNames({tools});
 	const {length} = tools.filter(tool => names.pythonName(tool) !== undefined);

@@ -16,15 +16,15 @@ const membersOf = (value: unknown): number => {
 
 const depthOf = (value: unknown): number =>
 	typeof value === 'object' && value !== null
-		? 1 + Object.values(value).reduce<number>((most, item) => Math.max(most, depthOf(item)), 0)
+		? 1 + Object.values(value).reduce<number>((deepest, item) => Math.max(deepest, depthOf(item)), 0)
 		: 0;
 
-const weightOf = (text: string) => jsonComplexity(Buffer.from(text));
+const complexityOf = (text: string) => jsonComplexity(Buffer.from(text));
 
-test('the weight of a JSON text is its depth and members, and at least its values and at most twice as many [SEC-D2]', t => {
+test('counts depth and members of JSON exactly, and values by at most a factor of two [SEC-D2]', t => {
 	fc.assert(
 		fc.property(fc.jsonValue(), fc.nat(2), (value, indent) => {
-			const {values, members, depth} = weightOf(JSON.stringify(value, null, indent));
+			const {values, members, depth} = complexityOf(JSON.stringify(value, null, indent));
 			const parsed: unknown = JSON.parse(JSON.stringify(value));
 			const count = countOf(parsed);
 			t.is(members, membersOf(parsed));
@@ -34,21 +34,21 @@ test('the weight of a JSON text is its depth and members, and at least its value
 	);
 });
 
-test('any bytes have a weight [SEC-D2]', t => {
+test('computes the complexity of arbitrary bytes [SEC-D2]', t => {
 	fc.assert(
 		fc.property(fc.uint8Array({maxLength: 200}), bytes => {
 			const {values, depth} = jsonComplexity(bytes);
 			t.true(values >= 1 && values <= bytes.length + 1 && depth <= bytes.length);
 		}),
 	);
-	t.deepEqual(weightOf(`"${'\\"'.repeat(1000)}[[[,,,`), {values: 1, members: 0, depth: 0});
-	t.deepEqual(weightOf(`["${'\\\\'.repeat(1000)}",[]]`), {values: 4, members: 0, depth: 2});
+	t.deepEqual(complexityOf(`"${'\\"'.repeat(1000)}[[[,,,`), {values: 1, members: 0, depth: 0});
+	t.deepEqual(complexityOf(`["${'\\\\'.repeat(1000)}",[]]`), {values: 4, members: 0, depth: 2});
 });
 
 const check = (value: unknown, maxBytes: number, maxValues = Number.POSITIVE_INFINITY): void =>
 	checkValue(value, {maxBytes, maxValues}, 'It');
 
-test('a value that fits as JSON is accepted [SEC-D2]', t => {
+test('accepts a value within the limits [SEC-D2]', t => {
 	fc.assert(
 		fc.property(fc.jsonValue(), value => {
 			// The outermost value has no comma.
@@ -58,7 +58,7 @@ test('a value that fits as JSON is accepted [SEC-D2]', t => {
 	t.pass();
 });
 
-test('a value is rejected that is too long, has too many values or is nested too deeply [SEC-D2]', t => {
+test('rejects a value that is too long, too deep or has too many values [SEC-D2]', t => {
 	let shared: unknown = [1, 1];
 	for (let times = 0; times < 100; times++) shared = {left: shared, right: shared};
 	t.throws(() => check(shared, 1_000_000), {message: 'It has more than 1000000 bytes.'});

@@ -9,14 +9,14 @@ import {tempFolder} from '../helpers/temp-folder.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The built program in a folder without node_modules. */
-function programAlone(folder: string): string {
+/** Copies the built program into a folder without node_modules and returns its path. */
+function copyProgram(folder: string): string {
 	for (const path of ['package.json', 'dist/bin/bridge.js', 'dist/chunks', 'dist/lib/run/python/worker.js'])
 		cpSync(join(root, path), join(folder, path), {recursive: true});
 	return join(folder, 'dist/bin/bridge.js');
 }
 
-test('without python-wasi, plain programs run and others get an error that names the package', async t => {
+test('without python-wasi, only plain programs run, and others fail with the package name', async t => {
 	const folder = tempFolder(t);
 	const config = join(folder, 'config', 'bridge.json');
 	mkdirSync(join(folder, 'config'));
@@ -24,7 +24,7 @@ test('without python-wasi, plain programs run and others get an error that names
 	writeFileSync(config, JSON.stringify({servers: {demo}}));
 	const client = new Client({name: 'test', version: '1'});
 	t.teardown(() => client.close());
-	const args = [programAlone(folder), 'hub', '--config', config];
+	const args = [copyProgram(folder), 'hub', '--config', config];
 	await client.connect(new StdioClientTransport({command: process.execPath, args, stderr: 'ignore'}));
 	const run = (command: string) => client.callTool({name: 'run', arguments: {command}});
 	t.like(await run('demo.add(a=2, b=40)'), {content: [{text: '42'}]});

@@ -4,13 +4,13 @@ import {acquireSnapshot, type SharedSnapshot} from './shared-snapshot.js';
 
 type InterpreterPoolOptions = InterpreterLimits & {
 	readonly maxMemoryBytes: number;
-	/** So long without a program, and all memory is given back. */
+	/** Idle time in milliseconds after which all memory is released. */
 	readonly idleMs: number;
 };
 
 const REFILL_MS = 20;
 
-/** Interpreters, one of them ready at any time once there was a need for one. Each runs one program. */
+/** A pool that keeps one started interpreter ready after the first use. Each interpreter runs one program. */
 export class InterpreterPool {
 	readonly #options: InterpreterPoolOptions;
 	#snapshot: SharedSnapshot | undefined;
@@ -23,14 +23,13 @@ export class InterpreterPool {
 		this.#options = options;
 	}
 
-	/** Whether the interpreter is installed. */
 	get isInstalled(): boolean {
 		return pythonWasmPath() !== undefined;
 	}
 
 	/**
-	 * An interpreter of one's own, to be ended by whoever took it. The next one is made ready a little later, so as not to
-	 * take the time of a program that is over in no time.
+	 * Returns an interpreter, which the caller must terminate. The next one is started after a short delay,
+	 * so that it does not compete for CPU with a short program.
 	 */
 	async acquire(): Promise<PythonInterpreter> {
 		clearTimeout(this.#idle);
@@ -45,7 +44,6 @@ export class InterpreterPool {
 		}
 	}
 
-	/** Makes one ready. */
 	async warmUp(): Promise<void> {
 		this.#refill();
 		await this.#ready;
@@ -60,7 +58,7 @@ export class InterpreterPool {
 		if (this.#isClosed) return;
 		if (!this.#ready) {
 			this.#ready = this.#start();
-			// Whoever takes it hears of it; until then nobody is there to hear.
+			// Prevents an unhandled rejection. A caller that already acquired this promise gets the error.
 			this.#ready.catch(() => {
 				this.#ready = undefined;
 			});

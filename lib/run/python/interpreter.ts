@@ -5,16 +5,16 @@ import {confinedWorkerOptions} from './worker-options.js';
 
 export type InterpreterLimits = MessageLimits & {readonly maxOutputBytes: number};
 
-/** The ways between the two sides. */
+/** The shared memory and the port that connect both threads. */
 type Channels = Pick<RunData, 'port' | 'sentCount' | 'output' | 'callBytes'>;
 
-/** Hears what a program says, until it ends. */
+/** Receives the messages of a program until it ends. */
 export type ProgramListener = {
 	onLine(text: string): void;
-	onEnd(why: ProgramEndReason, detail: string): void;
+	onEnd(reason: ProgramEndReason, detail: string): void;
 };
 
-/** One interpreter in one thread, for one program. */
+/** One interpreter in its own thread, for one program. */
 export class PythonInterpreter {
 	readonly limits: InterpreterLimits;
 	readonly #worker: Worker;
@@ -69,30 +69,33 @@ export class PythonInterpreter {
 				interpreter.#listener?.onEnd('fault', error.message);
 			});
 			worker.on('exit', () => {
-				reject(new Error('An interpreter did not start.'));
-				interpreter.#listener?.onEnd('fault', 'Its thread ended.');
+				reject(new Error('The interpreter did not start.'));
+				interpreter.#listener?.onEnd('fault', 'Its thread exited.');
 			});
 		});
-		// An interpreter that waits keeps no process alive.
+		// An idle interpreter does not keep the process alive.
 		worker.unref();
 		port1.unref();
 		return interpreter;
 	}
 
-	/** What the program has printed so far. */
+	/** The text that the program has printed so far. */
 	get output(): string {
 		const length = Atomics.load(new Int32Array(this.#output, 0, 1), 0);
 		return Buffer.from(this.#output, 4, length).toString();
 	}
 
-	/** Passes the messages of the program to the listener. Its calls may have this many bytes. */
+	/** Passes the messages of the program to the listener. `maxCallBytes` limits each of its calls. */
 	listen(listener: ProgramListener, maxCallBytes: number): void {
 		this.#listener = listener;
 		Atomics.store(this.#callBytes, 0, maxCallBytes);
 		this.#worker.ref();
 	}
 
-	/** Sends JSON to the program, given in parts: a length in eight hexadecimal digits, then the JSON. */
+	/**
+	 * Sends JSON in several parts to the program. The message starts with its length in eight hexadecimal
+	 * digits.
+	 */
 	send(...parts: readonly string[]): void {
 		const length = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 		const bytes = new Uint8Array(8 + length);
@@ -104,7 +107,7 @@ export class PythonInterpreter {
 		Atomics.notify(this.#sentCount, 0);
 	}
 
-	/** Ends it, whatever it is at. */
+	/** Stops the program, whatever its state. */
 	async terminate(): Promise<void> {
 		this.#listener = undefined;
 		this.#port.close();

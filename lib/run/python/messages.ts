@@ -1,43 +1,52 @@
 import type {MessagePort} from 'node:worker_threads';
 import type {WasmModule} from './web-assembly.js';
 
-/** An interpreter as it was when it had read the prelude, to be copied for each program. */
+/** The memory of an interpreter that has run the prelude. Each program starts from a copy. */
 export type PythonSnapshot = {
 	readonly module: WasmModule;
 	readonly image: SharedArrayBuffer;
-	/** Addresses: the type of functions, the function to call, an empty tuple. */
+	/** Addresses of the function type, of the main function and of an empty tuple. */
 	readonly entry: readonly [type: number, main: number, args: number];
 };
 
-/** Makes an interpreter that can be copied. */
+/** Boots an interpreter and takes a snapshot. */
 export type BootData = {readonly task: 'boot'; readonly path: string; readonly maxMemoryBytes: number};
 
-/** Runs one program in a copy. */
+/** Runs one program in a copy of the snapshot. */
 export type RunData = {
 	readonly task: 'run';
 	readonly python: PythonSnapshot;
-	/** Where this side's words come from, one message each, after `heard` has been counted up. */
+	/** Receives messages from the main thread. `sentCount` is incremented after each message. */
 	readonly port: MessagePort;
 	readonly sentCount: Int32Array;
-	/** What the program prints: its length, then the bytes. */
+	/** The printed text: its length, then the bytes. */
 	readonly output: SharedArrayBuffer;
 	readonly limits: MessageLimits;
-	/** The bytes of one call, set before the program is sent: the thread may be older than the run. */
+	/**
+	 * The maximum bytes of one call. Set before the program is sent, since the thread may be older than the
+	 * run.
+	 */
 	readonly callBytes: Int32Array;
 };
 
-/** Limits of messages that a program sends to the main thread. They are checked in its own thread, at no cost for other clients. */
+/**
+ * Limits of the messages from a program to the main thread. They are checked in the thread of the program, so
+ * that checks do not slow down other clients.
+ */
 export type MessageLimits = {
-	/** The bytes of the last message. The limit of calls is in {@link RunData.callBytes}. */
+	/** The maximum bytes of the last message. The limit of calls is in {@link RunData.callBytes}. */
 	readonly maxOutcomeBytes: number;
-	/** Calls and batches, those that fail included. */
+	/** The maximum number of calls and batches, including failed ones. */
 	readonly maxAttempts: number;
 };
 
-/** Why a program ends that does not come to its own end. */
+/** The reason why a program was ended. */
 export type ProgramEndReason = 'flood' | 'line' | 'values' | 'attempts' | 'unread' | 'exit' | 'fault';
 
-/** What a worker tells: it is ready, a line of the program's, or why it ends. */
+/**
+ * A message from a worker: the snapshot, readiness, a message of the program, or the reason why the program
+ * ended.
+ */
 export type WorkerMessage =
 	| {readonly python: PythonSnapshot}
 	| {readonly ready: true}

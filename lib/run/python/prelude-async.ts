@@ -1,25 +1,25 @@
-/** Coroutines, as far as a program without sockets and threads can have them. In Python: see `prelude.ts`. */
+/** Coroutine support without sockets and threads. Written in Python: see `prelude.ts`. */
 export const asyncPrelude = `
 import asyncio, asyncio.runners
 
-PLAIN = (type(None), bool, int, float, str, bytes, list, tuple, dict, set, frozenset)
+DATA_TYPES = (type(None), bool, int, float, str, bytes, list, tuple, dict, set, frozenset)
 
 
-async def done(value):
+async def resolved(value):
     return value
 
 
 def awaitable(value):
-    """Calls of tools return data at once. Models await them all the same."""
-    return done(value) if isinstance(value, PLAIN) else value
+    """Tool calls return data synchronously, but models often await them."""
+    return resolved(value) if isinstance(value, DATA_TYPES) else value
 
 
 class Clock:
-    """What a loop waits with. There are no files and sockets to wait for, only the time."""
+    """The selector of a loop. It has only timers, no files and sockets."""
 
     def select(self, timeout):
         if timeout is None:
-            raise RuntimeError('The program waits for something that cannot happen any more.')
+            raise RuntimeError('The program waits for an event that can never occur.')
         if timeout > 0:
             time.sleep(timeout)
         return []
@@ -54,8 +54,8 @@ class Loop(asyncio.BaseEventLoop):
 
     def default_exception_handler(self, context):
         error = context.get('exception')
-        what = '' if error is None else f' {type(error).__name__}: {error}'
-        print(f"{context.get('message')}{what}", file=sys.stderr)
+        details = '' if error is None else f' {type(error).__name__}: {error}'
+        print(f"{context.get('message')}{details}", file=sys.stderr)
 
 
 class Policy(asyncio.events.BaseDefaultEventLoopPolicy):
@@ -63,7 +63,7 @@ class Policy(asyncio.events.BaseDefaultEventLoopPolicy):
 
 
 def nested(main, loop):
-    """Runs a coroutine to its end, also within one that runs."""
+    """Runs a coroutine to completion, even inside a running loop."""
     outer = asyncio._get_running_loop()
     asyncio._set_running_loop(None)
     try:
@@ -110,20 +110,20 @@ ASYNC = (ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 
 def is_async(body):
-    """Whether a program awaits something outside its functions."""
+    """Whether a program uses await outside its functions."""
     return any(isinstance(node, ASYNC) or getattr(node, 'is_async', 0) for node in own_nodes(body))
 
 
 def accept_data(tree):
-    """Lets each await of a program take data."""
+    """Allows await on data everywhere in a program."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Await):
             name = ast.copy_location(ast.Name('__awaitable__', ast.Load()), node.value)
             node.value = ast.copy_location(ast.Call(name, [node.value], []), node.value)
 
 
-def finished(value):
-    """What a coroutine or a future gives that a program ends with."""
+def result_of(value):
+    """Awaits the value of a program if it is a coroutine or a future."""
     if isinstance(value, types.CoroutineType):
         return nested(value, Loop())
     if isinstance(value, asyncio.Future):

@@ -1,13 +1,13 @@
-/** How a program is run, and what it came to. In Python: see `prelude.ts`. */
+/** Runs a program and sends its outcome. Written in Python: see `prelude.ts`. */
 export const programPrelude = String.raw`
 def own_nodes(body):
-    """All nodes of a program that are not within its functions and classes."""
-    waiting = list(body)
-    while waiting:
-        node = waiting.pop()
+    """All nodes of a program outside its functions and classes."""
+    pending = list(body)
+    while pending:
+        node = pending.pop()
         yield node
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            waiting.extend(ast.iter_child_nodes(node))
+            pending.extend(ast.iter_child_nodes(node))
 
 
 def targets_of(node):
@@ -31,7 +31,7 @@ ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 
 
 def result_names(body, packs):
-    """Names that got what a call gave, and those that the program ends with."""
+    """The variables that received the result of a call or of the last statement."""
     names = []
     for node in body:
         is_result = isinstance(node, ASSIGNMENTS) and (node is body[-1] or is_pack_call(node.value, packs))
@@ -42,7 +42,7 @@ def result_names(body, packs):
 
 
 def as_function(tree, has_await):
-    """A program with return at its top is the body of a function, the names in it being global still."""
+    """Wraps a program with a top-level return into a function that assigns global names."""
     names = set()
     for node in own_nodes(tree.body):
         if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
@@ -66,7 +66,7 @@ def as_function(tree, has_await):
 
 
 def execute(code, packs, scope):
-    """Runs a program, and gives what it came to."""
+    """Runs a program and returns its rendered value."""
     tree = ast.parse(code, FILE)
     if not tree.body:
         return {'kind': 'none'}
@@ -85,14 +85,14 @@ def execute(code, packs, scope):
     if has_await:
         nested(running, Loop())
     if isinstance(last, ast.Expr) or (has_return and scope['__value__'] is not None):
-        return shown(finished(scope['__value__']))
+        return rendered(result_of(scope['__value__']))
     found = {name: scope[name] for name in names if name in scope}
     if not found:
         return {'kind': 'none'}
-    return shown(found if len(found) > 1 else next(iter(found.values())))
+    return rendered(found if len(found) > 1 else next(iter(found.values())))
 
 
-def described(error):
+def error_details(error):
     line = None
     trace = error.__traceback__
     while trace:
@@ -102,7 +102,7 @@ def described(error):
     try:
         message = str(error)
     except BaseException:
-        message = 'The error has no text.'
+        message = 'The error has no message.'
     if isinstance(error, SyntaxError) and error.filename == FILE:
         line, message = error.lineno, error.msg
     name = error.name if type(error) is NameError else None
@@ -110,7 +110,7 @@ def described(error):
 
 
 def main():
-    request = hear()
+    request = receive()
     limits['calls'] = request['max_calls']
     module = types.ModuleType('__main__')
     sys.modules['__main__'] = module
@@ -121,31 +121,31 @@ def main():
     try:
         outcome = {'done': execute(request['code'], set(request['packs']), scope)}
     except SystemExit as end:
-        outcome = {'done': {'kind': 'none'}} if end.code in (None, 0) else {'fail': described(end)}
+        outcome = {'done': {'kind': 'none'}} if end.code in (None, 0) else {'fail': error_details(end)}
     except BaseException as error:
-        failure = described(error)
+        failure = error_details(error)
         del error
         if failure['type'] == 'MemoryError':
             scope.clear()
             gc.collect()
         outcome = {'fail': failure}
     try:
-        say(outcome)
+        send(outcome)
     except MemoryError as error:
         del outcome
         scope.clear()
         gc.collect()
-        say({'fail': described(error)})
+        send({'fail': error_details(error)})
 
 
-# What is printed goes out at once: a program that is ended has not printed in vain.
-screen = io.FileIO(1, 'wb', closefd=False)
-sys.stdout = sys.stderr = io.TextIOWrapper(screen, encoding='utf-8', newline='\n', write_through=True)
+# Unbuffered, so that the output of a terminated program is not lost.
+raw_output = io.FileIO(1, 'wb', closefd=False)
+sys.stdout = sys.stderr = io.TextIOWrapper(raw_output, encoding='utf-8', newline='\n', write_through=True)
 sys.stdin = io.StringIO('')
 sys.argv = ['']
 assert 'random' not in sys.modules
 gc.collect()
 gc.freeze()
-say({'ready': [id(types.FunctionType), id(main), id(())]})
+send({'ready': [id(types.FunctionType), id(main), id(())]})
 time.time()
 `;

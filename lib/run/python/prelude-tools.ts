@@ -1,20 +1,20 @@
-/** What a program is given: packs, their tools, what they give, and how they fail. In Python: see `prelude.ts`. */
+/** Packs, tools, results and errors for programs. Written in Python: see `prelude.ts`. */
 export const toolsPrelude = String.raw`
 import ast, base64, builtins, collections, csv, datetime, enum, functools, gc, io, itertools, json, math, operator, os
 import re, string, sys, textwrap, time, types, typing, urllib.parse
 
 LEAST, GREATEST = -(2 ** 63), 2 ** 64 - 1
 FILE = '<run>'
-# main() sets it. bridge checks it as well: this only gives the error before the items are converted.
+# Set by main(). bridge checks it as well; checking here reports the error before the items are converted.
 limits = {}
 
 
 class ToolError(Exception):
-    """What a tool answers with when it fails."""
+    """A tool returned an error."""
 
 
 class ToolTimeout(ToolError, TimeoutError):
-    """A tool took too long."""
+    """A tool timed out."""
 
 
 class ToolNotFound(ToolError, AttributeError):
@@ -22,7 +22,7 @@ class ToolNotFound(ToolError, AttributeError):
 
 
 class Record(dict):
-    """An object in a result: its fields are items and, where dict has no such method, attributes."""
+    """An object in a result. Its fields are items, and attributes unless dict has such a method."""
     __slots__ = ()
 
     def __getattr__(self, name):
@@ -41,17 +41,17 @@ class Record(dict):
         del self[name]
 
 
-# By names of their own, so that a program may put others in their places.
+# Bound here, so that programs can patch the originals.
 dumps, loads, read, write = json.dumps, json.loads, os.read, os.write
 
 
-def say(message):
+def send(message):
     data = dumps(message, allow_nan=False).encode() + b'\n'
     while data:
         data = data[write(2, data):]
 
 
-def hear():
+def receive():
     size = int(read(0, 8), 16)
     parts = []
     while size > 0:
@@ -64,29 +64,29 @@ def hear():
 ERRORS = {kind.__name__: kind for kind in (ToolError, ToolTimeout, ToolNotFound, TypeError, ValueError, NameError)}
 
 
-def ask(message):
-    say(message)
-    answer = hear()
-    if 'error' in answer:
-        raise ERRORS.get(answer['error']['type'], ToolError)(answer['error']['message'])
-    return answer['ok']
+def request(message):
+    send(message)
+    reply = receive()
+    if 'error' in reply:
+        raise ERRORS.get(reply['error']['type'], ToolError)(reply['error']['message'])
+    return reply['ok']
 
 
 class Tool:
-    """A tool of a pack. Call it, or call it many times at once with batch()."""
+    """A tool of a pack. batch() makes many calls in parallel."""
 
     def __init__(self, pack, name):
         self.__pack, self.__name = pack, name
 
     def __call__(self, *args, **kwargs):
-        return ask({'call': [self.__pack, self.__name, argument(args), argument(kwargs)]})
+        return request({'call': [self.__pack, self.__name, argument(args), argument(kwargs)]})
 
     def batch(self, *args, **kwargs):
         items = args[0] if args else kwargs.get('items')
         if isinstance(items, (list, tuple, set, frozenset)) and len(items) > limits['calls']:
             most = limits['calls']
             raise ToolError(f'batch() got {len(items)} items, and a run may make {most} calls. Pass fewer items.')
-        return ask({'batch': [self.__pack, self.__name, argument(args), argument(kwargs)]})
+        return request({'batch': [self.__pack, self.__name, argument(args), argument(kwargs)]})
 
     def __getattr__(self, name):
         if name.startswith('__'):
@@ -98,7 +98,7 @@ class Tool:
 
 
 class Pack:
-    """Tools under one name."""
+    """A named group of tools."""
 
     def __init__(self, name):
         self.__name = name

@@ -1,7 +1,7 @@
-/** Values on their way out of a program: to a tool, which wants them exact, or to a reader. In Python: see `prelude.ts`. */
+/** Converts values for tools, which need exact JSON, and for people. Written in Python: see `prelude.ts`. */
 export const valuesPrelude = String.raw`
 def argument(value):
-    """A value as JSON that means the same to every server, or an error."""
+    """Converts a value to portable JSON, or raises an error."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
@@ -10,7 +10,7 @@ def argument(value):
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ValueError(f'{value} is no number in JSON.')
+            raise ValueError(f'{value} is not a JSON number.')
         return value
     if isinstance(value, dict):
         return {key_of(key): argument(item) for key, item in value.items()}
@@ -20,7 +20,7 @@ def argument(value):
         return value.isoformat()
     if isinstance(value, enum.Enum):
         return argument(value.value)
-    raise TypeError(f'A tool cannot be given a {type(value).__name__}: pass text, numbers, lists or dicts.')
+    raise TypeError(f'A tool argument cannot be a {type(value).__name__}. Pass text, numbers, lists or dicts.')
 
 
 def key_of(key):
@@ -33,35 +33,35 @@ VIEWS = type({}.keys()), type({}.values()), type({}.items())
 LAZY = (range, map, filter, zip, enumerate, reversed, types.GeneratorType, *VIEWS)
 
 
-def plain(value):
-    """A value as JSON, as near to it as JSON comes."""
+def to_json(value):
+    """Converts a value to JSON, lossily if necessary."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, enum.Enum):
-        return plain(value.value)
+        return to_json(value.value)
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key_of(key): plain(item) for key, item in value.items()}
+        return {key_of(key): to_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, collections.deque)) or isinstance(value, LAZY):
-        return [plain(item) for item in value]
+        return [to_json(item) for item in value]
     if isinstance(value, (set, frozenset)):
-        return sorted((plain(item) for item in value), key=str)
+        return sorted((to_json(item) for item in value), key=str)
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
     if hasattr(type(value), '__dataclass_fields__'):
-        return {name: plain(getattr(value, name)) for name in type(value).__dataclass_fields__}
+        return {name: to_json(getattr(value, name)) for name in type(value).__dataclass_fields__}
     return str(value)
 
 
-def shown(value):
-    """A value as a reader gets it: text as it is, all else as JSON."""
+def rendered(value):
+    """Renders a value for people: text as it is, other values as JSON."""
     if isinstance(value, str):
         return {'kind': 'text', 'text': str(value)}
     try:
-        text = dumps(plain(value), ensure_ascii=False, separators=(',', ':'), allow_nan=False)
+        text = dumps(to_json(value), ensure_ascii=False, separators=(',', ':'), allow_nan=False)
     except RecursionError:
         return {'kind': 'text', 'text': str(value)}
     return {'kind': 'json', 'text': re.sub('[\ud800-\udfff]', lambda half: f'\\u{ord(half[0]):04x}', text)}

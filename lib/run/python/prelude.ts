@@ -4,11 +4,11 @@ import {toolsPrelude} from './prelude-tools.js';
 import {valuesPrelude} from './prelude-values.js';
 
 /**
- * What the interpreter runs before any program: everything a program is given, and how it speaks with this side. It ends
- * where a copy of the interpreter's memory is taken (`worker.ts`), so what it imports costs no program anything.
- * `random` must not be among that: all programs would get the same numbers.
+ * The Python code that the interpreter runs before any program: it defines the environment of programs and
+ * the protocol with bridge. It ends at the point where the snapshot is taken (`worker.ts`), so its imports
+ * cost programs no time. It must not import `random`: all programs would get the same numbers.
  *
- * File 0 is what this side says: eight hexadecimal digits with a length, then JSON. File 1 is what the program prints,
- * file 2 takes JSON, a line a message.
+ * File 0 receives messages from bridge: a length in eight hexadecimal digits, then JSON. File 1 is for the
+ * printed text. File 2 takes messages to bridge, one line of JSON each.
  */
 export const prelude: string = [toolsPrelude, valuesPrelude, asyncPrelude, programPrelude].join('\n\n');

@@ -5,19 +5,19 @@ import type {MessageLimits, ProgramEndReason, RunData, WorkerMessage} from './me
 
 const LINE_FEED = 10;
 const FIRST_BYTES = 8192;
-/** Control characters in the output. Each becomes six characters in the result. */
+/** Maximum number of control characters in the output. Each takes six characters in the result. */
 const MAX_CONTROL_CHARACTERS = 65_536;
 const SPACE = 32;
-/** The most values of an outcome as the prelude writes it: its parts are text. */
+/** Maximum number of JSON values in an outcome. The prelude writes its parts as text. */
 const MAX_OUTCOME_VALUES = 16;
 
-/** The last message of a program. All others are calls. */
+/** Whether this is the last message of a program. All others are calls. */
 const isOutcome = (text: string): boolean => text.startsWith('{"done"') || text.startsWith('{"fail"');
 
 /**
- * A program's output: messages for this side, and text for its reader. A program can write here itself, so each message is
- * checked before it is posted. The main thread has at most one pending call of a program: the next call is accepted after the
- * program has read the reply.
+ * The output of a program: messages to bridge, and printed text. Programs can write messages themselves, so
+ * each message is checked before it is posted. A program has at most one pending call: the next call is
+ * accepted only after the program has read the reply.
  */
 export class ProgramOutput {
 	readonly #limits: MessageLimits;
@@ -25,12 +25,12 @@ export class ProgramOutput {
 	readonly #length: Int32Array;
 	readonly #output: Uint8Array;
 	readonly #isReplyRead: () => boolean;
-	/** The incomplete message: one buffer for any number of writes. */
+	/** The incomplete message. One buffer for any number of writes. */
 	#line = Buffer.alloc(FIRST_BYTES);
 	#lineBytes = 0;
 	#hasOutcome = false;
 	#controlCount = 0;
-	/** The calls that were posted. */
+	/** The number of posted calls. */
 	callCount = 0;
 
 	constructor(
@@ -70,7 +70,7 @@ export class ProgramOutput {
 		this.#bufferLine(rest);
 	}
 
-	/** The memory is the program's, which may change it at any time. */
+	/** Copies the piece, since the program can change its memory at any time. */
 	#bufferLine(piece: Uint8Array): void {
 		const length = this.#lineBytes + piece.length;
 		const maxLineBytes = Math.max(this.#maxCallBytes, this.#limits.maxOutcomeBytes);
@@ -87,7 +87,8 @@ export class ProgramOutput {
 	#postLine(): void {
 		const bytes = this.#line.subarray(0, this.#lineBytes);
 		const line = bytes.toString();
-		// An outcome gets no reply, and may come in the middle of one: the program may have run out of memory there.
+		// An outcome gets no reply. It may arrive while a reply is partly read, if the program ran out of
+		// memory there.
 		const isLast = isOutcome(line);
 		if (this.#hasOutcome || !(isLast || this.#isReplyRead())) endProgram('unread', '');
 		if (isLast) checkOutcome(bytes);
@@ -111,12 +112,15 @@ export class ProgramOutput {
 	}
 }
 
-/** Ends a program that wrote its own outcome, which the main thread would parse at any cost. */
+/**
+ * Ends a program that forged an outcome with many values, which would be expensive to parse on the main
+ * thread.
+ */
 function checkOutcome(bytes: Uint8Array): void {
 	if (jsonComplexity(bytes).values > MAX_OUTCOME_VALUES) endProgram('unread', '');
 }
 
-/** What this side says to a program, which waits for it. */
+/** Messages from bridge to a program. Reading blocks. */
 export class ProgramInput {
 	readonly #port: MessagePort;
 	readonly #sentCount: Int32Array;
@@ -124,7 +128,7 @@ export class ProgramInput {
 	readonly #expectedCount: () => number;
 	#readCount = 0;
 
-	/** `expected` tells how many messages are to come in all: when there are no more, reading is at its end. */
+	/** `expectedCount` returns the total number of messages. After that many, reads return end of file. */
 	constructor(port: MessagePort, sentCount: Int32Array, expectedCount: () => number) {
 		this.#expectedCount = expectedCount;
 		this.#port = port;
@@ -150,21 +154,21 @@ export class ProgramInput {
 	}
 }
 
-/** Tells the side that started this thread. */
+/** Posts a message to the main thread. */
 export function postToMain(message: WorkerMessage): void {
 	parentPort?.postMessage(message);
 }
 
-/** Reports why the program ends, and runs nothing of it any more. */
+/** Reports the reason and stops the program. */
 function endProgram(reason: ProgramEndReason, detail: string): never {
 	postToMain({end: reason, detail});
 	waitForTermination();
 }
 
 /**
- * Blocks this thread until the main thread terminates it. A thread that reaches the end of its event loop instead waits for
- * V8's background compilations, and one of these may wait for a garbage collection by that thread. On Node 24 such deadlocks
- * took all background threads of the process. While a thread waits here, it collects garbage on request.
+ * Blocks this thread until the main thread terminates it. A thread that exits on its own waits for V8's
+ * background compilations, which may wait for a garbage collection by that thread. On Node 24, such deadlocks
+ * blocked all background threads of the process. A thread that waits here collects garbage on request.
  */
 export function waitForTermination(): never {
 	const forever = new Int32Array(new SharedArrayBuffer(4));

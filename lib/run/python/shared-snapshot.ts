@@ -5,35 +5,35 @@ import type {BootData, PythonSnapshot, WorkerMessage} from './messages.js';
 import {pythonWasmPath} from './python-package.js';
 import {confinedWorkerOptions} from './worker-options.js';
 
-/** A started Python that is there until nobody needs it. */
+/** A snapshot that is shared until all users have released it. */
 export type SharedSnapshot = {
 	readonly python: Promise<PythonSnapshot>;
-	/** To be called once by each who has it. */
+	/** Must be called once by each user. */
 	release(): void;
 };
 
-/** One for each size of memory, of which there is one in most programs. */
-const started = new Map<number, {readonly python: Promise<PythonSnapshot>; users: number}>();
+/** Snapshots by memory size. Most processes use only one size. */
+const snapshots = new Map<number, {readonly python: Promise<PythonSnapshot>; users: number}>();
 
-/** Starts Python, unless that is done or under way already: starting it costs more than anything a program does. */
+/** Returns the shared snapshot and boots Python if necessary. Booting takes longer than most programs. */
 export function acquireSnapshot(maxMemoryBytes: number): SharedSnapshot {
-	const entry = started.get(maxMemoryBytes) ?? {python: bootPython(maxMemoryBytes), users: 0};
-	started.set(maxMemoryBytes, entry);
+	const entry = snapshots.get(maxMemoryBytes) ?? {python: bootPython(maxMemoryBytes), users: 0};
+	snapshots.set(maxMemoryBytes, entry);
 	entry.users++;
-	// Whoever waits for it hears of it; a start that failed is tried again.
+	// Users of the promise get the error. A failed boot is retried by the next call.
 	entry.python.catch(() => {
-		if (started.get(maxMemoryBytes) === entry) started.delete(maxMemoryBytes);
+		if (snapshots.get(maxMemoryBytes) === entry) snapshots.delete(maxMemoryBytes);
 	});
 	return {
 		python: entry.python,
 		release: () => {
 			entry.users--;
-			if (entry.users === 0 && started.get(maxMemoryBytes) === entry) started.delete(maxMemoryBytes);
+			if (entry.users === 0 && snapshots.get(maxMemoryBytes) === entry) snapshots.delete(maxMemoryBytes);
 		},
 	};
 }
 
-/** Starts Python once, in a thread of its own, and keeps what its memory looks like then. */
+/** Boots Python in a separate thread and returns a snapshot of its memory. */
 async function bootPython(maxMemoryBytes: number): Promise<PythonSnapshot> {
 	const path = pythonWasmPath();
 	if (path === undefined) throw new Error('Python is not installed.');

@@ -1,22 +1,22 @@
 import {type WasmImports, type WasmMemory, type WasmModule, webAssembly} from './web-assembly.js';
 
-/** What of the world the interpreter can reach: three files, and nothing else. */
+/** Everything that the interpreter can access: its arguments, three files and the time. */
 export type WasiHost = {
 	readonly args: readonly string[];
-	/** Takes what is written to file 1 or 2. */
+	/** Receives the data written to file 1 or 2. */
 	write(file: number, bytes: Uint8Array): void;
-	/** Fills what it can of the space with what is to be read from file 0, and tells how much that is. */
+	/** Reads from file 0 into the space and returns the number of bytes. */
 	read(space: Uint8Array): number;
-	/** Called whenever the time is asked for. */
+	/** Called whenever the interpreter reads the clock. */
 	tick(): void;
 };
 
-/** The interpreter's way to end itself. */
+/** Thrown when the interpreter exits. */
 export class WasiExit extends Error {
 	readonly code: number;
 
 	constructor(code: number) {
-		super(`The interpreter ended itself with code ${code}.`);
+		super(`The interpreter exited with code ${code}.`);
 		this.code = code;
 	}
 }
@@ -29,8 +29,8 @@ const MS = 1_000_000n;
 const CLOCK_EVENT = 0;
 
 /**
- * The system calls of `wasi_snapshot_preview1`. All that is not here answers with an error: there are no directories,
- * no environment, no sockets. The interpreter sees numbers, and gives numbers.
+ * The system calls of `wasi_snapshot_preview1`. All others return an error: there are no directories, no
+ * environment and no sockets. The interpreter gets and returns only numbers.
  */
 export function wasiImports(module: WasmModule, memory: () => WasmMemory, host: WasiHost): WasmImports {
 	const view = (): DataView => new DataView(memory().buffer);
@@ -85,7 +85,7 @@ function argumentCalls(args: readonly string[], view: View, bytes: Bytes): WasmI
 }
 
 function fileCalls({write, read}: WasiHost, view: View, bytes: Bytes): WasmImports {
-	/** The pieces of memory that one call reads into or writes from. */
+	/** The memory ranges that one call reads into or writes from. */
 	const memoryPieces = (at: number, count: number): Uint8Array[] =>
 		Array.from({length: count}, (_, index) => {
 			const [start, length] = [
@@ -133,7 +133,7 @@ function fileCalls({write, read}: WasiHost, view: View, bytes: Bytes): WasmImpor
 	};
 }
 
-/** Clocks tell milliseconds: what is finer could tell of other programs on this machine. */
+/** Clocks have a resolution of 1 ms. A finer one would allow timing attacks on other programs. */
 function timeCalls({tick}: WasiHost, view: View): WasmImports {
 	const now = (clock: number): bigint =>
 		clock === 0 ? BigInt(Date.now()) * MS : BigInt(Math.trunc(performance.now())) * MS;
@@ -143,13 +143,13 @@ function timeCalls({tick}: WasiHost, view: View): WasmImports {
 			view().setBigUint64(at, MS, true);
 			return errno.success;
 		},
-		// The second argument is a 64-bit number, which this has no use for.
+		// The second argument is the requested precision, a 64-bit number, and is unused.
 		clock_time_get: (clock = 0, _precision = 0, at = 0) => {
 			tick();
 			view().setBigUint64(at, now(clock), true);
 			return errno.success;
 		},
-		/** Of all events the first timer counts: there is nothing else to wait for. */
+		/** Waits for the first timer. There are no other events. */
 		poll_oneoff: (from = 0, to = 0, count = 0, countAt = 0) => {
 			for (let index = 0; index < count; index++) {
 				const at = from + 48 * index;

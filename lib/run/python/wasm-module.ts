@@ -1,10 +1,13 @@
-/** Where a module's data goes, and what it is. */
+/** A part of the initial memory of a module. */
 export type DataSegment = readonly [offset: number, bytes: Uint8Array];
 
-/** A module that is made to be copied: its memory is bounded, its data apart, and its table and stack can be reached. */
+/**
+ * A module whose memory can be snapshotted: bounded memory, separate data, and exported table and stack
+ * pointer.
+ */
 type PatchedModule = {readonly bytes: Uint8Array; readonly segments: readonly DataSegment[]};
 
-/** What the exports are called that are added to a module. */
+/** The names of the added exports. */
 export const TABLE_EXPORT = 'bridge_table';
 export const STACK_POINTER_EXPORT = 'bridge_stack_pointer';
 
@@ -13,7 +16,7 @@ const PAGE = 65_536;
 const I32_CONST = 0x41;
 const END = 0x0b;
 
-/** Reads the numbers and lengths that a module consists of. */
+/** Reads numbers and byte ranges of a module. */
 class ModuleReader {
 	readonly bytes: Uint8Array;
 	at: number;
@@ -56,8 +59,8 @@ function encodeNumber(value: number): number[] {
 const encodeName = (name: string): number[] => [...encodeNumber(name.length), ...Buffer.from(name)];
 
 /**
- * Rewrites a module of one memory, one table and one global, as the linker makes them of C. Debugging sections, which
- * are half of it, are left out.
+ * Patches a module with one memory, one table and one global, as the linker creates it from C. Drops
+ * debugging sections, which are half of its size.
  */
 export function patchModule(original: Uint8Array, maxMemoryBytes: number): PatchedModule {
 	const reader = new ModuleReader(original);
@@ -105,7 +108,7 @@ function parseDataSegments(reader: ModuleReader): DataSegment[] {
 		const isPlain = reader.readNumber() === 0 && reader.readByte() === I32_CONST;
 		const offset = reader.readNumber();
 		if (!isPlain || reader.readByte() !== END)
-			throw new Error('This build of Python has data that this does not know.');
+			throw new Error('This build of Python has an unsupported kind of data segment.');
 		return [offset, reader.readBytes(reader.readNumber())] as const;
 	});
 }

@@ -1,4 +1,4 @@
-/** A compiled program, which can be handed to other threads. */
+/** A compiled module, which can be sent to other threads. */
 export type WasmModule = object;
 export type WasmMemory = {readonly buffer: ArrayBuffer; grow(pages: number): number};
 export type WasmTable = {get(index: number): (...args: number[]) => number};
@@ -16,5 +16,5 @@ type Interface = {
 	) => {readonly exports: {readonly [name: string]: unknown}};
 };
 
-/** As much of WebAssembly's interface as is used: the compiler knows it only together with a browser's. */
+/** The used part of the WebAssembly API. TypeScript declares it only in the DOM library. */
 export const webAssembly: Interface = Reflect.get(globalThis, 'WebAssembly');

@@ -1,6 +1,9 @@
 import type {WorkerOptions} from 'node:worker_threads';
 
-/** What a worker may have of this process: no environment, no arguments, and a small heap: the interpreter's memory is not in it. */
+/**
+ * Confines a worker: no environment, no arguments and a small heap. The memory of the interpreter is not part
+ * of that heap.
+ */
 export const confinedWorkerOptions: WorkerOptions = {
 	env: {},
 	argv: [],

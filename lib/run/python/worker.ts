@@ -15,14 +15,14 @@ import {
 
 const PAGE = 65_536;
 /**
- * What functions of C may use for their variables, at the end of the memory. The build has half a megabyte for that, which is
- * not enough for the depth that Python itself allows, and less than it takes for it to notice.
+ * The size of the C stack, at the end of the memory. The half megabyte of the build is not enough for the
+ * recursion depth that Python allows, so Python would not detect an overflow.
  */
 const STACK_BYTES = 128 * PAGE;
-/** Where a type keeps the function that calls its objects: after sixteen words. */
+/** The offset of `tp_call` in a Python type: after sixteen words. */
 const CALL_SLOT = 64;
 
-/** Thrown through the interpreter at the moment of which a copy is wanted. */
+/** Thrown through the interpreter to stop it at the point of the snapshot. */
 class SnapshotReady extends Error {}
 
 function instantiate(module: WasmModule, host: WasiHost) {
@@ -39,7 +39,7 @@ function instantiate(module: WasmModule, host: WasiHost) {
 	return {memory, table: table as WasmTable, stack: stack as WasmGlobal, start: start as () => void};
 }
 
-/** Starts Python, has it read the prelude, and copies its memory when that is done. */
+/** Boots Python, runs the prelude and copies the memory. */
 function createSnapshot({path, maxMemoryBytes}: BootData): PythonSnapshot {
 	const {bytes, segments} = patchModule(readFileSync(path), maxMemoryBytes);
 	const module = new webAssembly.Module(bytes);
@@ -70,7 +70,10 @@ function copySegments(memory: WasmMemory, segments: readonly DataSegment[]): voi
 	for (const [offset, data] of segments) bytes.set(data, offset);
 }
 
-/** Says what the program does until it ends. The function that is called never comes back from where the copy was made. */
+/**
+ * Runs the program and posts its messages until it ends. The main function does not return, since its callers
+ * in the snapshot do not exist here.
+ */
 function runProgram({python, port, sentCount, output, limits, callBytes}: RunData): void {
 	const programInput: ProgramInput = new ProgramInput(port, sentCount, () => programOutput.callCount + 1);
 	const programOutput = new ProgramOutput(limits, {output, callBytes}, () => programInput.isDone);
@@ -88,7 +91,7 @@ function runProgram({python, port, sentCount, output, limits, callBytes}: RunDat
 	postToMain({ready: true});
 	try {
 		call(main, args, 0);
-		postToMain({end: 'fault', detail: 'The program ended without a word.'});
+		postToMain({end: 'fault', detail: 'The program ended without a result.'});
 	} catch (error) {
 		if (error instanceof WasiExit) postToMain({end: 'exit', detail: String(error.code)});
 		else postToMain({end: 'fault', detail: error instanceof Error ? error.message : String(error)});

@@ -50,8 +50,8 @@ test('what a local pack fails at later is logged, and the hub goes on', async t 
 	t.deepEqual(
 		logged(hub.running, 'run.pack.uncaught').map(({level, msg}) => [level, msg]),
 		[
-			[50, 'A local pack failed, and nobody waited for it: too late'],
-			[50, 'A local pack failed, and nobody waited for it: forgotten'],
+			[50, 'A local pack failed in the background: too late'],
+			[50, 'A local pack failed in the background: forgotten'],
 		],
 	);
 	t.is(await value('wix.search(query="x")'), '{"hits":["wix: x"]}');
@@ -92,7 +92,7 @@ test('a local pack that does not come to an end holds nobody up for longer than 
 	t.is(await valueIn(hub)('fine.one()'), '1');
 	t.regex(
 		String(logged(hub.running, 'run.pack.broken')[0]?.msg),
-		/endless is left out: it was not loaded within 3 s/,
+		/endless was skipped: it did not load within 3 s/,
 	);
 });
 
