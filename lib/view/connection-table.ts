@@ -1,9 +1,9 @@
 import type {ListedConnection} from './page/types.js';
 
-/** More connections than these are not told apart: their lines are there, without their pairs. */
+/** Lines of further connections are indexed without a connection and without pairs. */
 const MAX_INDEXED_CONNECTIONS = 2 ** 18;
 
-/** Texts that come again and again, by numbers; 0 stands for those that there was no room for. */
+/** Interns repeated texts as numbers. 0 stands for texts over the limit. */
 export class NameTable {
 	readonly #byText = new Map<string, number>();
 	readonly #limit: number;
@@ -22,14 +22,17 @@ export class NameTable {
 	}
 }
 
-/** The connections of a log, by numbers from 1 on. */
+/** The connections of a log, numbered from 1. */
 export class ConnectionTable {
 	readonly #byId = new Map<string, number>();
 	readonly all: Array<ListedConnection | undefined> = [undefined];
-	/** Those that have changed since somebody asked. */
+	/** The numbers of connections changed since the last `takeChanges`. */
 	#changed = new Set<number>();
 
-	/** The number of a connection. The first line of it tells who is the client, if there is nothing better. */
+	/**
+	 * Returns the number of a connection, and adds it if necessary. `from`, `to` and `event` of its first
+	 * line determine which side is the client.
+	 */
 	numberOf(id: string, row: number, from: string, to: string, event: string | undefined): number {
 		const existing = this.#byId.get(id);
 		if (existing !== undefined) return existing;
@@ -44,7 +47,6 @@ export class ConnectionTable {
 		return number;
 	}
 
-	/** Notes something about a connection. */
 	update(number: number, change: (connection: ListedConnection) => void): void {
 		const connection = this.all[number];
 		if (!connection) return;
@@ -52,7 +54,7 @@ export class ConnectionTable {
 		this.#changed.add(number);
 	}
 
-	/** What is new since this was called last: numbers and connections. */
+	/** Returns the connections changed since the last call, with their numbers. */
 	takeChanges(): Array<readonly [number, ListedConnection]> {
 		const changed = [...this.#changed].flatMap(number => {
 			const connection = this.all[number];

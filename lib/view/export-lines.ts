@@ -10,7 +10,10 @@ import type {IndexedLog} from './traffic-source.js';
 const LF = Buffer.from('\n');
 const READ_BYTES = 2 ** 20;
 
-/** Answers with lines as a log: the one with a number, or those that a filter lets through, of which `from` and `to` are places. */
+/**
+ * Sends log lines: the line with the number `row`, or those that match the filter. `from` and `to` are
+ * positions among the matches.
+ */
 export function exportLines(
 	{index, matches}: IndexedLog,
 	query: URLSearchParams,
@@ -19,12 +22,12 @@ export function exportLines(
 	const {count} = index.columns;
 	const singleRow = query.has('row') ? parseNumberParameter(query, 'row') : undefined;
 	if (singleRow !== undefined && singleRow >= count) return;
-	const found = matches.matchesFor(parseRowFilter(query));
+	const matchingRows = matches.matchesFor(parseRowFilter(query));
 	const [from, to] = [
 		parseNumberParameter(query, 'from'),
-		parseNumberParameter(query, 'to', found.count - 1),
+		parseNumberParameter(query, 'to', matchingRows.count - 1),
 	];
-	const rows = singleRow === undefined ? rowsBetween(found, from, to) : [singleRow];
+	const rows = singleRow === undefined ? rowsBetween(matchingRows, from, to) : [singleRow];
 	res.writeHead(200, {
 		...securityHeaders,
 		'content-type': 'application/x-ndjson',
@@ -36,12 +39,15 @@ export function exportLines(
 	return res;
 }
 
-function* rowsBetween(found: FilterMatches, from: number, to: number): Generator<number> {
-	const end = Math.min(found.count, to + 1);
-	for (let at = from; at < end; at++) yield found.row(at);
+function* rowsBetween(matchingRows: FilterMatches, from: number, to: number): Generator<number> {
+	const end = Math.min(matchingRows.count, to + 1);
+	for (let at = from; at < end; at++) yield matchingRows.row(at);
 }
 
-/** The lines, each connection's first one before all others of it: it tells who the client is. */
+/**
+ * Yields the lines. The first exported line of a connection is preceded by its `open` event, which identifies
+ * the client.
+ */
 function* exportedLines(index: LogIndex, rows: Iterable<number>): Generator<Buffer> {
 	const seenConnections = new Set<number>();
 	for (const row of rows) {

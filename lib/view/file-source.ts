@@ -6,17 +6,17 @@ import {MatchesCache} from './filter-matches.js';
 import {LogIndex} from './log-index.js';
 import type {IndexedLog, TrafficSource} from './traffic-source.js';
 
-/** How often it is looked whether the log has grown. */
+/** Interval of the check whether the log has grown. */
 const POLL_INTERVAL_MS = 500;
 
 type FileSourceOptions = {
-	/** Files of the log, or folders with such files. */
+	/** Log files, or folders with log files. */
 	readonly names: readonly string[];
 	readonly worker?: URL | undefined;
 	readonly onBug: (error: Error) => void;
 };
 
-/** A log on disk. What is appended to its last file is shown, too. */
+/** A log on disk. Lines appended to its last file are shown as well. */
 export class FileSource implements TrafficSource {
 	readonly name: string;
 	readonly isLive = false;
@@ -60,20 +60,20 @@ export class FileSource implements TrafficSource {
 const pipeRejected = (): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		'What comes through a pipe is read once, and a page asks again.',
-		'Write it to a file, and name that.',
+		'A pipe can be read only once, but bridge view reads the log repeatedly.',
+		'Write the log to a file and pass its name.',
 	);
 
 const noFiles = (names: readonly string[]): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`There is no file in ${names.join(', ')}.`,
-		'Name a log, or its folder.',
+		`There is no log file in ${names.join(', ')}.`,
+		'Pass a log file or its folder.',
 	);
 
 const notATrafficLog = (path: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`${path} is not a traffic log: it does not begin with lines that have a time.`,
-		'Name a file that --log or bridge raw has written.',
+		`${path} is not a traffic log: its first lines have no time.`,
+		'Pass a file written by --log or bridge raw.',
 	);

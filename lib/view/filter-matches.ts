@@ -4,10 +4,10 @@ import type {LogIndex} from './log-index.js';
 import {filterKey, matchesAllRows, type RowFilter, rowPredicate} from './row-filter.js';
 import {TextSearch} from './text-search.js';
 
-/** Rows that are looked at before others get their turn. */
+/** Rows scanned before other tasks get a turn. */
 const SLICE_ROWS = 2 ** 16;
 
-/** The rows that a filter lets through, in their order, as far as they are known. */
+/** The rows that match a filter, in log order. Grows while the log is scanned. */
 export class FilterMatches {
 	readonly #index: LogIndex;
 	readonly #predicate: (row: number) => boolean;
@@ -15,7 +15,7 @@ export class FilterMatches {
 	readonly #isAll: boolean;
 	#rows = new Uint32Array(1024);
 	#count = 0;
-	/** Rows that have been looked at. */
+	/** The number of scanned rows. */
 	#scannedRows = 0;
 	#isRunning = false;
 	#isPaused = false;
@@ -31,7 +31,7 @@ export class FilterMatches {
 		return this.#isAll ? this.#index.columns.count : this.#count;
 	}
 
-	/** How much of what is indexed has been looked at, from 0 to 1. */
+	/** The scanned share of the index, from 0 to 1. */
 	get share(): number {
 		const {columns, progress} = this.#index;
 		if (this.#isAll) return 1;
@@ -44,7 +44,7 @@ export class FilterMatches {
 		return this.#isAll ? at : (this.#rows[at] ?? 0);
 	}
 
-	/** Where a row is among them, or where it would be. */
+	/** The position of a row among the matches, or its insertion position. */
 	positionOf(row: number): number {
 		if (this.#isAll) return row;
 		let [low, high] = [0, this.#count];
@@ -56,7 +56,7 @@ export class FilterMatches {
 		return low;
 	}
 
-	/** Looks at what is new, for no longer than it takes until others have their turn; and goes on after that. */
+	/** Scans new rows in slices and yields between them. The first slice is scanned synchronously. */
 	async advance(): Promise<void> {
 		this.#isPaused = false;
 		if (this.#isRunning || this.#isAll) return;
@@ -65,7 +65,9 @@ export class FilterMatches {
 		this.#isRunning = false;
 	}
 
-	/** Has it wait until somebody asks again: who types asks for many things, and wants the last. */
+	/**
+	 * Stops scanning until the next `advance`. Typing creates many filters, and only the last one matters.
+	 */
 	pause(): void {
 		this.#isPaused = true;
 	}
@@ -93,10 +95,10 @@ export class FilterMatches {
 	}
 }
 
-/** Filters that are remembered. The oldest is forgotten for the next. */
+/** Maximum number of cached filters. The oldest is evicted first. */
 const MAX_FILTERS = 8;
 
-/** What each filter lets through, for those that were asked for last. */
+/** The matches of the most recently used filters. */
 export class MatchesCache {
 	readonly #index: LogIndex;
 	readonly #byKey = new BoundedMap<string, FilterMatches>(MAX_FILTERS);
@@ -105,11 +107,11 @@ export class MatchesCache {
 		this.#index = index;
 	}
 
-	/** What a filter lets through. It is told to go on with what is new, and has looked at the first of it. */
+	/** Returns the matches of a filter, continues its scan and pauses the scans of all other filters. */
 	matchesFor(filter: RowFilter): FilterMatches {
 		const key = filterKey(filter);
 		const matches = this.#byKey.take(key) ?? new FilterMatches(this.#index, filter);
-		// Behind all others, it is the last to be forgotten.
+		// Inserted last, so that it is evicted last.
 		for (const other of this.#byKey.values()) other.pause();
 		this.#byKey.set(key, matches);
 		void matches.advance();

@@ -1,56 +1,56 @@
-/** Rows in one piece of memory: as many as the low bits of a row's number tell apart. */
+/** Rows per segment, as a power of two. */
 const SEGMENT_BITS = 16;
 export const SEGMENT_ROWS = 2 ** SEGMENT_BITS;
 const SEGMENT_MASK = SEGMENT_ROWS - 1;
 
-/** What a line of a log is. */
+/** The kinds of log lines. */
 export const rowKinds = {
-	/** No line of a log at all. */
+	/** Not a valid log line. */
 	broken: 0,
 	event: 1,
-	/** Bytes that mean nothing here. */
+	/** Raw bytes of a protocol that is not parsed. */
 	data: 2,
 	request: 3,
 	notification: 4,
 	result: 5,
 	error: 6,
-	/** Several messages in one, or JSON that is no message. */
+	/** A JSON-RPC batch, or JSON that is not a message. */
 	other: 7,
 } as const;
 
-/** What else there is to say of it, a bit for each. */
+/** Additional properties of a row, as bits. */
 export const rowFlags = {
 	fromClient: 1,
-	/** It was seen where bridge talks to the server. */
+	/** Recorded between bridge and the upstream. */
 	upstreamSide: 2,
 	byBridge: 4,
-	/** A result that says that the tool failed. */
+	/** A tool result with `isError`. */
 	toolFailed: 8,
 } as const;
 
-/** Bytes of a row, in all columns together. */
+/** Bytes per row in all columns. */
 const ROW_BYTES = 8 + 8 + 4 + 4 + 4 + 4 + 4 + 2 + 2 + 1 + 1;
 
-/** Some rows of the index. Its memory is shared by the thread that fills it and the one that reads it. */
+/** A fixed number of rows. The indexing thread and the reading thread share its memory. */
 export class IndexSegment {
 	readonly memory: SharedArrayBuffer;
-	/** Where the line begins in all files as one. */
+	/** Offset of the line in the concatenated files. */
 	readonly offset: Float64Array;
-	/** Microseconds since the epoch; NaN where the line does not say. */
+	/** Microseconds since the epoch; NaN if the line has no time. */
 	readonly time: Float64Array;
-	/** Length of the line, without its end. */
+	/** Length of the line in bytes, without the line ending. */
 	readonly bytes: Uint32Array;
-	/** Length of the message, or of the bytes that data stands for. */
+	/** Length of the message, or of the decoded data, in bytes. */
 	readonly size: Uint32Array;
 	/** Number of the connection; 0 for none. */
 	readonly conn: Uint32Array;
-	/** The answer of a request or the request of an answer, as its number plus one; 0 where there is none. */
+	/** Row number plus one of the response to a request, or of the request of a response; 0 for none. */
 	readonly pair: Uint32Array;
-	/** The same message as the other side saw it, likewise. */
+	/** Row number plus one of the same message on the other side of bridge; 0 for none. */
 	readonly twin: Uint32Array;
-	/** Number of the method, or of the event's name; 0 for none. */
+	/** Number of the method or of the event name; 0 for none. */
 	readonly method: Uint16Array;
-	/** Where in the line the message or the data begins; 0 where there is none. */
+	/** Offset of the message or data within the line; 0 for none. */
 	readonly content: Uint16Array;
 	readonly kind: Uint8Array;
 	readonly flags: Uint8Array;
@@ -77,7 +77,7 @@ export class IndexSegment {
 	}
 }
 
-/** What is known of a line, while nobody has read it anew. */
+/** The indexed values of a row. */
 export type IndexRow = {
 	readonly row: number;
 	readonly offset: number;
@@ -85,7 +85,7 @@ export type IndexRow = {
 	readonly bytes: number;
 	readonly size: number;
 	readonly conn: number;
-	/** Numbers of other rows; -1 where there is none. */
+	/** Row numbers; -1 for none. */
 	readonly pair: number;
 	readonly twin: number;
 	readonly method: number;
@@ -94,13 +94,12 @@ export type IndexRow = {
 	readonly flags: number;
 };
 
-/** The index of a log, row by row. It grows, and only pairs and twins of what is there ever change. */
+/** The index of a log. Rows are only appended. Of existing rows, only `pair` and `twin` change. */
 export class IndexColumns {
 	readonly segments: IndexSegment[] = [];
-	/** How many rows there are. */
 	count = 0;
 
-	/** The segment that a row is in, and where in there. */
+	/** The segment that contains a row. */
 	segmentOf(row: number): IndexSegment {
 		const segment = this.segments[row >>> SEGMENT_BITS];
 		if (!segment) throw new RangeError(`There is no row ${row}.`);
@@ -127,7 +126,7 @@ export class IndexColumns {
 		};
 	}
 
-	/** One value of a row, for loops over many. */
+	/** One value of a row. Faster than `at` in loops over many rows. */
 	value(row: number, column: Exclude<keyof IndexSegment, 'memory'>): number {
 		return this.segmentOf(row)[column][row & SEGMENT_MASK] ?? 0;
 	}
@@ -136,7 +135,7 @@ export class IndexColumns {
 		this.segmentOf(row)[column][row & SEGMENT_MASK] = value;
 	}
 
-	/** The row that a position in the files is in: the last one that begins there or before. */
+	/** The last row that begins at or before an offset. */
 	rowAt(offset: number): number {
 		let [low, high] = [0, this.count];
 		while (high - low > 1) {

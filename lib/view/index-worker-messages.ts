@@ -1,12 +1,12 @@
 import type {IndexProgress, ListedConnection} from './page/types.js';
 
-/** What the thread that indexes is given: files that are open already. */
+/** The worker data of the indexing thread: open files. */
 export type IndexTask = {readonly fds: readonly number[]};
 
-/** What it is told: there may be more to read. */
+/** Sent to the worker when the log may have grown. */
 export type ToIndexWorker = 'grown';
 
-/** What it tells, again and again: what is new since it did so last. */
+/** Sent by the worker: progress, and everything new since the last update. */
 export type IndexUpdate = IndexProgress & {
 	readonly segments: readonly SharedArrayBuffer[];
 	readonly methods: readonly string[];

@@ -5,7 +5,7 @@ import {LogBytes} from './log-bytes.js';
 import {LogIndexer} from './log-indexer.js';
 import {LogScanner} from './log-scanner.js';
 
-/** How often it is told how far it has come. */
+/** Minimum interval of updates. */
 const UPDATE_INTERVAL_MS = 50;
 
 const {fds} = workerData as IndexTask;

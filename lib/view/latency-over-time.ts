@@ -4,24 +4,28 @@ import {type IndexColumns, rowFlags, rowKinds} from './index-columns.js';
 import type {LogIndex} from './log-index.js';
 import type {LatencyInterval, LatencyOverTime} from './page/types.js';
 
-/** Latencies are counted in steps of an eighth of a power of two microseconds, so each is known to within a tenth. */
+/**
+ * Latencies are counted in logarithmic bins of an eighth of a doubling, so each has an error of at most 10 %.
+ */
 const BINS_PER_DOUBLING = 8;
 const BINS = 40 * BINS_PER_DOUBLING;
 
-/** Rows that are read before other work of the thread gets its turn: it also forwards messages. About a millisecond. */
+/**
+ * Rows read before other work gets a turn, since the thread also forwards messages. A slice takes about 1 ms.
+ */
 export const SLICE_ROWS = 2 ** 14;
 
 type LatencyOptions = {
 	readonly parts: number;
-	/** Whether the matches are requests alone. */
+	/** Whether the matches contain only requests. */
 	readonly ofRequests: boolean;
 	/** Whether the response can still be sent. */
 	readonly isWanted?: () => boolean;
 };
 
 /**
- * How long responses took, from the first to the last of them, in this many stretches; undefined if that is not
- * wanted any more. Rows that are added meanwhile are not read.
+ * Aggregates the latencies of responses in `parts` intervals of equal length. Resolves with undefined if
+ * `isWanted` returns false. Rows added meanwhile are not read.
  */
 export async function latencyOverTime(
 	{columns}: Pick<LogIndex, 'columns'>,
@@ -33,10 +37,10 @@ export async function latencyOverTime(
 	const isComplete = await visitInSlices(matches.count, isWanted, at => {
 		const row = matches.row(at);
 		const kind = columns.value(row, 'kind');
-		// Where requests alone are shown, it is about their answers.
+		// Measures the responses of the matching requests.
 		const response = ofRequests ? columns.value(row, 'pair') - 1 : row;
 		const isResponse = ofRequests ? response > row : kind === rowKinds.result || kind === rowKinds.error;
-		// The thread that indexes may be ahead of the rows that are known here.
+		// The indexing thread may be ahead of the known rows.
 		if (!isResponse || response >= columns.count || columns.value(response, 'pair') === 0) return;
 		const time = columns.value(response, 'time');
 		if (Number.isNaN(time)) return;
@@ -53,7 +57,7 @@ export async function latencyOverTime(
 	return isCounted ? {from, to, stretches: intervals.toIntervals()} : undefined;
 }
 
-/** Visits positions in slices. Resolves to false if they are not wanted any more before the last one. */
+/** Visits positions in slices. Resolves with false if `isWanted` returns false. */
 async function visitInSlices(
 	count: number,
 	isWanted: () => boolean,
@@ -96,7 +100,7 @@ class LatencyIntervals {
 	count(row: number): void {
 		const columns = this.#columns;
 		const request = columns.value(row, 'pair') - 1;
-		// The same answer on both sides of bridge is one.
+		// Counts a response recorded on both sides of bridge only once.
 		const twin = columns.value(row, 'twin');
 		if (twin !== 0 && this.#seenTwins.delete(twin - 1)) return;
 		if (twin !== 0) this.#seenTwins.add(row);

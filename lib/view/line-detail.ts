@@ -2,10 +2,10 @@ import {buildListedRow} from './listed-row.js';
 import type {LogIndex} from './log-index.js';
 import type {LineDetail} from './page/types.js';
 
-/** More of a line is not shown, but can be saved. */
+/** The maximum displayed part of a line. Exports are complete. */
 const MAX_SHOWN_BYTES = 2 * 2 ** 20;
 
-/** A line as it stands in the log. Nothing where there is no such row. */
+/** Reads a line of the log. Returns undefined if the row does not exist. */
 export function readLineDetail(index: LogIndex, row: number): LineDetail | undefined {
 	if (row >= index.columns.count) return;
 	const {offset, bytes} = index.columns.at(row);

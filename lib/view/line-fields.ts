@@ -5,14 +5,14 @@ const [QUOTE, BACKSLASH, PERCENT, COMMA, OPEN, CLOSE, MINUS] = [
 	0x22, 0x5c, 0x25, 0x2c, 0x7b, 0x7d, 0x2d,
 ] as const;
 
-/** The members of a line that matter, each as where its value begins and ends; 0 where there is none. */
+/** The byte range of a value; 0 if absent. */
 type ByteSpan = {start: number; end: number};
 
 const emptySpan = (): ByteSpan => ({start: 0, end: 0});
 
 /**
- * What one line of a log says, found by a walk over its bytes in the memory of a {@link Walk}: nothing is parsed. One object
- * for all lines, as there are millions.
+ * Finds the relevant members of a log line by walking over its bytes in the memory of a {@link Walk}, without
+ * parsing. One instance is reused for millions of lines.
  */
 export class LineFields {
 	readonly #walk: Walk;
@@ -47,7 +47,10 @@ export class LineFields {
 		return this.#walk.text;
 	}
 
-	/** Reads the line between two positions, behind which there has to be a zero byte. Returns whether it is JSON. */
+	/**
+	 * Scans the line between two positions. It must be followed by a zero byte. Returns whether it is valid
+	 * JSON.
+	 */
 	read(start: number, end: number): boolean {
 		for (const span of this.#spans) {
 			span.start = 0;
@@ -60,12 +63,15 @@ export class LineFields {
 		return true;
 	}
 
-	/** Whether the message is an object, and so perhaps a message. */
+	/** Whether the message is an object, and thus possibly a JSON-RPC message. */
 	get isObject(): boolean {
 		return this.bytes[this.message.start] === OPEN;
 	}
 
-	/** Notes where the members of an object are. Returns the position behind it and the space there, or BAD. */
+	/**
+	 * Records the value ranges of the members of an object. Returns the position after it and after following
+	 * whitespace, or INVALID.
+	 */
 	#readMembers(start: number, keys: KeyTable): number {
 		const walk = this.#walk;
 		const {text} = walk;
@@ -82,7 +88,7 @@ export class LineFields {
 		}
 	}
 
-	/** Notes where the value of a member is. Returns the position behind it, or BAD. */
+	/** Records the value range of one member. Returns the position after it, or INVALID. */
 	#readMember(at: number, keys: KeyTable): number {
 		const walk = this.#walk;
 		const {text} = walk;
@@ -91,7 +97,7 @@ export class LineFields {
 		const span = keys.find(text, at, keyEnd, walk.hasEscape);
 		const value = walk.afterColon(keyEnd);
 		const end = value === INVALID ? INVALID : walk.endOfValue(value);
-		// As with a parser, the last of several is the one that counts.
+		// As in a parser, the last of several duplicate keys wins.
 		if (span && end !== INVALID) {
 			span.start = value;
 			span.end = end;
@@ -99,7 +105,7 @@ export class LineFields {
 		return end;
 	}
 
-	/** The text of a string that is likely to come again; nothing where the value is no string. */
+	/** Returns the text of a string, cached because texts repeat. Returns undefined for other values. */
 	text({start, end}: ByteSpan): string | undefined {
 		if (start === 0 || this.bytes[start] !== QUOTE) return;
 		if (end - start > MAX_TEXT_BYTES)
@@ -107,7 +113,7 @@ export class LineFields {
 		return this.#texts.get(this.bytes, start, end);
 	}
 
-	/** An id as it is written; nothing where there is none that could be one. */
+	/** Returns the source text of a string or number id, or undefined. */
 	idText({start, end}: ByteSpan): string | undefined {
 		const first = this.bytes[start];
 		if (start === 0 || first === undefined || end - start > MAX_ID_BYTES) return;
@@ -115,12 +121,12 @@ export class LineFields {
 		return isId ? this.bytes.toString('latin1', start, end) : undefined;
 	}
 
-	/** The time as microseconds since the epoch; NaN where there is none. */
+	/** Microseconds since the epoch; NaN if the time is missing or invalid. */
 	get microseconds(): number {
 		return parseTime(this.bytes, this.time.start, this.time.end);
 	}
 
-	/** How many bytes the data stands for. */
+	/** The size of the decoded data in bytes. */
 	get dataSize(): number {
 		const {start, end} = this.data;
 		const {bytes} = this;
@@ -137,13 +143,13 @@ export class LineFields {
 	}
 }
 
-/** Longer ones are nobody's, and would only fill the memory. */
+/** Limits memory. Real ids and texts are shorter. */
 const MAX_ID_BYTES = 256;
 const MAX_TEXT_BYTES = 256;
 
 type KnownKey = {readonly name: Buffer; readonly span: ByteSpan};
 
-/** The keys that matter, found by their lengths, first and last letters. */
+/** Finds the relevant keys by length and by first and last byte. */
 class KeyTable {
 	readonly #byNumber: ReadonlyMap<number, KnownKey>;
 	readonly #byName: ReadonlyMap<string, ByteSpan>;
@@ -156,7 +162,7 @@ class KeyTable {
 		this.#byName = new Map(Object.entries(spans));
 	}
 
-	/** The key that is written between two positions that include its quotes. */
+	/** Finds the key between two positions, which include its quotes. */
 	find(bytes: Buffer, start: number, end: number, hasEscape: boolean): ByteSpan | undefined {
 		if (hasEscape)
 			return end - start > MAX_TEXT_BYTES ? undefined : this.#byName.get(stringAt(bytes, start, end));
@@ -174,7 +180,7 @@ const DAY_SECONDS = 86_400;
 let cachedDate = -1;
 let cachedDateSeconds = 0;
 
-/** Reads `"2026-11-16T01:02:03.456789Z"`, in quotes. All but the date is read digit by digit: a date is worked out once. */
+/** Parses a time like `"2026-11-16T01:02:03.456789Z"`, with its quotes. The seconds of a date are cached. */
 function parseTime(bytes: Buffer, start: number, end: number): number {
 	if (end - start !== 29 || bytes[start + 11] !== 0x54 || bytes[start + 27] !== 0x5a)
 		return parseOtherTime(bytes, start, end);
@@ -193,7 +199,7 @@ function parseTime(bytes: Buffer, start: number, end: number): number {
 	return seconds <= DAY_SECONDS ? (cachedDateSeconds + seconds) * 1e6 + digits(21, 6) : Number.NaN;
 }
 
-/** Times that somebody else has written. */
+/** Parses times in other formats, from logs not written by bridge. */
 function parseOtherTime(bytes: Buffer, start: number, end: number): number {
 	if (start === 0 || bytes[start] !== QUOTE || end - start > 64) return Number.NaN;
 	return Date.parse(stringAt(bytes, start, end)) * 1000;

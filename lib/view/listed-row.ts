@@ -4,13 +4,13 @@ import {type IndexRow, rowFlags, rowKinds} from './index-columns.js';
 import type {LogIndex} from './log-index.js';
 import type {ListedRow, RowKind} from './page/types.js';
 
-/** Lines up to this length are read for the list; of longer ones this much. */
+/** Longer lines are not parsed. Their title and id are guessed from their beginning. */
 const MAX_PARSED_BYTES = 16 * 1024;
 const MAX_TITLE = 200;
 
 const kindNames = Object.keys(rowKinds) as RowKind[];
 
-/** What the list shows of a row. */
+/** Builds a row for the message list. */
 export function buildListedRow(index: LogIndex, number: number): ListedRow {
 	const row = index.columns.at(number);
 	const connection = index.connections[row.conn];
@@ -40,7 +40,7 @@ export function buildListedRow(index: LogIndex, number: number): ListedRow {
 	};
 }
 
-/** The time between a request and its answer, for either of them. */
+/** The time between a request and its response, for either row. */
 function requestLatency({columns}: LogIndex, {row, pair, time}: IndexRow): number | null {
 	if (pair < 0) return null;
 	const other = columns.value(pair, 'time');
@@ -66,7 +66,7 @@ type RowContent = {
 	readonly id: string;
 };
 
-/** What can be read from a line, or from its beginning. */
+/** Parses the content of a line, or guesses it from its beginning. */
 function readRowContent({bytes}: LogIndex, {kind, offset, bytes: length, content}: IndexRow): RowContent {
 	const head = bytes.slice(offset, Math.min(length, MAX_PARSED_BYTES));
 	const line = length <= MAX_PARSED_BYTES ? parseLogLine(head) : undefined;
@@ -105,7 +105,7 @@ const eventTitle = ({from, to, error, lines, directory, endpoint}: JsonObject): 
 		.filter(text => text !== '')
 		.join(' · ');
 
-/** The first text of a result, or what it has. */
+/** The first text of a result, or a summary of its members. */
 function resultTitle(result: JsonObject): string {
 	const {content, serverInfo, protocolVersion} = result;
 	const first = Array.isArray(content) ? objectOf(content[0]) : {};

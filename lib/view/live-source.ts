@@ -4,17 +4,17 @@ import {LogIndex} from './log-index.js';
 import type {IndexedLog, TrafficSource} from './traffic-source.js';
 import {TrafficSpool} from './traffic-spool.js';
 
-/** How long what was seen is kept for who comes back. */
+/** Milliseconds that a recording is kept after the last viewer has left. */
 const RETENTION_MS = 60_000;
 
 type LiveSourceOptions = {
 	readonly name: string;
-	/** Gives each line of the traffic from now on. Returns what ends that. */
-	readonly subscribe: (hear: (line: Buffer) => void) => () => void;
+	/** Subscribes to new lines of traffic. Returns a function that unsubscribes. */
+	readonly subscribe: (listener: (line: Buffer) => void) => () => void;
 	readonly worker?: URL | undefined;
 	readonly onBug: (error: Error) => void;
 	readonly retentionMs?: number;
-	/** How much of the traffic is kept. */
+	/** The maximum size of the recording. */
 	readonly maxBytes?: number;
 };
 
@@ -25,8 +25,8 @@ type LiveRecording = {
 };
 
 /**
- * Traffic as it passes: recorded as long as somebody looks, and for a while after. When there is more than is kept, it begins
- * anew.
+ * Live traffic. It is recorded while the page has viewers, and for a while afterwards. A full recording is
+ * replaced by an empty one.
  */
 export class LiveSource implements TrafficSource {
 	readonly name: string;
@@ -70,7 +70,7 @@ export class LiveSource implements TrafficSource {
 		await this.#stopRecording();
 	}
 
-	/** Tells who looks something. */
+	/** Shows a note on the page. */
 	setNote(note: string): void {
 		this.note = note;
 		this.changed.next();

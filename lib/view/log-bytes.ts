@@ -1,6 +1,6 @@
 import {fstatSync, readSync} from 'node:fs';
 
-/** Files of a log that are open, one after the other as if they were one. Only the last may grow. */
+/** The open files of a log as one range of bytes. Only the last file may grow. */
 export class LogBytes {
 	readonly #files: ReadonlyArray<{readonly fd: number; readonly base: number; readonly size: number}>;
 
@@ -16,24 +16,24 @@ export class LogBytes {
 		});
 	}
 
-	/** From now on there is nothing to read: the files may be closed, and their numbers be those of others. */
+	/** Prevents further reads, since the file descriptors may be closed and reused. */
 	close(): void {
 		this.#isClosed = true;
 	}
 
-	/** Where all of them end at present. */
+	/** The current end of all files. */
 	get end(): number {
 		const last = this.#isClosed ? undefined : this.#files.at(-1);
 		return last ? last.base + fstatSync(last.fd).size : 0;
 	}
 
-	/** Where the file ends that has this position in it; the last may go on. */
+	/** The end of the file that contains a position. Infinity for the last file, which may grow. */
 	fileEnd(position: number): number {
 		const file = this.#fileOf(position);
 		return file && file !== this.#files.at(-1) ? file.base + file.size : Number.POSITIVE_INFINITY;
 	}
 
-	/** Reads into memory, from one file. Returns how much there was, 0 at the end of all. */
+	/** Reads from one file. Returns the number of bytes, or 0 at the end. */
 	read(target: Uint8Array, at: number, length: number, position: number): number {
 		const file = this.#fileOf(position);
 		if (!file || length <= 0 || this.#isClosed) return 0;
@@ -41,7 +41,7 @@ export class LogBytes {
 		return readSync(file.fd, target, at, rest, position - file.base);
 	}
 
-	/** Some bytes, or as many of them as there are. */
+	/** Reads up to `length` bytes. */
 	slice(position: number, length: number): Buffer {
 		const bytes = Buffer.allocUnsafe(length);
 		let at = 0;

@@ -7,11 +7,11 @@ import {LogBytes} from './log-bytes.js';
 import type {IndexProgress, ListedConnection} from './page/types.js';
 
 type LogIndexOptions = {
-	/** The files of the log, open. */
+	/** The open files of the log. */
 	readonly fds: readonly number[];
-	/** The module of the thread that indexes, where it does not lie beside this one. */
+	/** The module of the indexing thread, if it is not next to this one. */
 	readonly worker?: URL | undefined;
-	/** Told if the thread died, which nobody has foreseen. */
+	/** Called if the thread fails unexpectedly. */
 	readonly onBug: (error: Error) => void;
 };
 
@@ -24,28 +24,30 @@ const INITIAL_PROGRESS: IndexProgress = {
 	isFull: false,
 };
 
-/** The index of a log of any size, made in a thread of its own, and there from the first lines on. */
+/**
+ * The index of a log of any size. A worker thread creates it, and its first rows are available immediately.
+ */
 export class LogIndex {
 	readonly columns = new IndexColumns();
 	readonly bytes: LogBytes;
 	readonly methods: string[] = [];
 	readonly connections: Array<ListedConnection | undefined> = [undefined];
-	/** Names of servers, in the order in which they turned up. */
+	/** The names of servers in order of appearance. */
 	readonly servers = new Set<string>();
 	progress: IndexProgress = INITIAL_PROGRESS;
-	/** Something is new. */
+	/** Emits when the index has new rows or progress. */
 	readonly changed = new Subject<void>();
 	readonly #worker: Worker;
 
 	constructor({fds, worker = indexWorker, onBug}: LogIndexOptions) {
 		this.bytes = new LogBytes(fds);
 		this.#worker = new Worker(worker, {workerData: {fds} satisfies IndexTask});
-		this.#worker.on('message', (news: IndexUpdate) => this.#applyUpdate(news));
+		this.#worker.on('message', (update: IndexUpdate) => this.#applyUpdate(update));
 		this.#worker.on('error', onBug);
 		this.#worker.unref();
 	}
 
-	/** There may be more to read. */
+	/** Makes the worker read appended lines. */
 	notifyGrown(): void {
 		this.#worker.postMessage('grown' satisfies ToIndexWorker);
 	}
@@ -69,5 +71,5 @@ export class LogIndex {
 	}
 }
 
-/** More are not offered to choose from. */
+/** The maximum number of servers in the filter. */
 const MAX_SERVERS = 500;

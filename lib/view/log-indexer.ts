@@ -7,16 +7,16 @@ import {IndexColumns, IndexSegment, rowFlags, rowKinds, SEGMENT_ROWS} from './in
 import {LineFields} from './line-fields.js';
 import {MessagePairs} from './message-pairs.js';
 
-/** Names of methods and events. All further ones stand as they are in their lines, and cannot be filtered by. */
+/** Further names of methods and events are shown from their lines, but cannot be filtered by. */
 const MAX_METHODS = 2 ** 16;
-/** More rows than these are not indexed. */
+/** Further rows are not indexed. */
 const MAX_INDEXED_ROWS = 2 ** 25;
-/** Versions are looked for in the first messages of a connection. */
+/** Protocol versions are searched for in the first messages of a connection. */
 const VERSION_SEARCH_ROWS = 8;
 const TOOL_FAILED = '"isError":true';
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 
-/** Makes rows of lines. */
+/** Converts log lines to index rows. */
 export class LogIndexer {
 	readonly columns = new IndexColumns();
 	readonly connections = new ConnectionTable();
@@ -25,7 +25,7 @@ export class LogIndexer {
 	#walk = new Walk();
 	#fields = new LineFields(this.#walk);
 
-	/** Memory for the next lines, which are walked over where they lie. It is another one after {@link reserve}. */
+	/** The buffer for the next lines, which are scanned in place. {@link reserve} replaces it. */
 	get text(): Buffer {
 		return this.#walk.text;
 	}
@@ -34,7 +34,7 @@ export class LogIndexer {
 		this.#walk.reserve(bytes);
 	}
 
-	/** Gives memory back that a long line needed. */
+	/** Releases memory that a long line needed. */
 	shrink(): void {
 		if (!this.#walk.isLarge) return;
 		this.#walk = new Walk();
@@ -45,9 +45,12 @@ export class LogIndexer {
 		return this.columns.count >= MAX_INDEXED_ROWS;
 	}
 
-	/** Adds the line between two positions in the text, which begins at `offset` in the log. Returns whether it is one. */
+	/**
+	 * Adds the line between two positions in the text. `offset` is its position in the log. Returns whether
+	 * it is valid JSON.
+	 */
 	add(start: number, end: number, offset: number, bytes = end - start): boolean {
-		// Every walk stops at a zero byte, and so at the end of the line.
+		// A walk stops at a zero byte, and therefore at the end of the line.
 		this.#walk.text[end] = 0;
 		const isLine = this.#fields.read(start, end);
 		const row = this.#append(offset, bytes);
@@ -55,7 +58,7 @@ export class LogIndexer {
 		return isLine;
 	}
 
-	/** Whether there is a whole line between two positions. */
+	/** Whether there is a complete line between two positions. */
 	isLine(start: number, end: number): boolean {
 		this.#walk.text[end] = 0;
 		return this.#fields.read(start, end);
@@ -132,7 +135,7 @@ export class LogIndexer {
 		);
 	}
 
-	/** Finds what a message belongs to, and what it tells of its connection. */
+	/** Links a message to its pair and twin, and extracts the protocol version of its connection. */
 	#linkMessage(row: number, conn: number, kind: number): void {
 		const fields = this.#fields;
 		const {columns} = this;
@@ -154,7 +157,7 @@ export class LogIndexer {
 			columns.set(row, 'flags', columns.value(row, 'flags') | rowFlags.toolFailed);
 	}
 
-	/** Notes the version that a message of the side it was seen on names. */
+	/** Records the protocol version that a message contains, for the side where it was recorded. */
 	#noteVersion(conn: number, row: number, path: readonly string[]): void {
 		if (!this.#contains(path.at(-1) ?? '')) return;
 		const version = this.#valueAt(path);
@@ -166,7 +169,7 @@ export class LogIndexer {
 		});
 	}
 
-	/** Whether a text is in the message as it is written: a search that is cheap, before a parser that is not. */
+	/** Whether the source of the message contains a text. This cheap search avoids parsing most messages. */
 	#contains(text: string): boolean {
 		const {start, end} = this.#fields.message;
 		return this.text.subarray(start, end).includes(text, 0, 'latin1');

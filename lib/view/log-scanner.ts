@@ -4,32 +4,32 @@ import type {LogIndexer} from './log-indexer.js';
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** The first read is a small one, so that there is something to see at once. */
+/** The first read is small, so that the first rows appear at once. */
 const FIRST_READ_BYTES = 2 ** 18;
 const READ_BYTES = 2 ** 20;
-/** Of a longer line only the beginning is looked at: no message of bridge's is as long. */
+/** Of longer lines, only the beginning is indexed. Messages of bridge are shorter. */
 const MAX_LINE_BYTES = 96 * 2 ** 20;
 const LONG_LINE_START_BYTES = 4096;
 
 export type LogScannerOptions = {
 	readonly bytes: LogBytes;
 	readonly indexer: LogIndexer;
-	/** How much is read at a time. */
+	/** Bytes per read. */
 	readonly readBytes?: number;
 	readonly maxLine?: number;
 };
 
-/** Goes through the bytes of a log, read by read, and cuts them into lines for the indexer. */
+/** Reads the bytes of a log in blocks and splits them into lines for the indexer. */
 export class LogScanner {
 	readonly #bytes: LogBytes;
 	readonly #indexer: LogIndexer;
 	readonly #readBytes: number;
 	readonly #maxLine: number;
-	/** Where the next read begins. */
+	/** The position of the next read. */
 	#position = 0;
-	/** What lies in the indexer's memory of a line without an end, and how much of that was searched for one. */
+	/** Bytes of the incomplete line in the indexer's memory. They contain no line ending. */
 	#partialBytes = 0;
-	/** Where a line began that is too long to be held; its beginning is. */
+	/** The start of a line that exceeds the limit. Only its beginning is in memory. */
 	#longLineStart: number | undefined;
 
 	constructor({bytes, indexer, readBytes = READ_BYTES, maxLine = MAX_LINE_BYTES}: LogScannerOptions) {
@@ -39,37 +39,37 @@ export class LogScanner {
 		this.#maxLine = maxLine;
 	}
 
-	/** How far it has come. */
+	/** The number of bytes read. */
 	get position(): number {
 		return this.#position;
 	}
 
-	/** Bytes at the end that are no line yet. */
+	/** Bytes of an incomplete line at the end. */
 	get tailBytes(): number {
 		return this.#longLineStart === undefined ? this.#partialBytes : this.#position - this.#longLineStart;
 	}
 
-	/** Reads some more. Returns false where there is nothing at present. */
+	/** Reads one block. Returns false if there is nothing to read at present. */
 	step(): boolean {
 		const indexer = this.#indexer;
 		if (indexer.isFull) return false;
-		const wanted = this.#position === 0 ? Math.min(FIRST_READ_BYTES, this.#readBytes) : this.#readBytes;
-		// Behind the text there is room for the zero byte that ends the last line.
-		indexer.reserve(this.#partialBytes + wanted + 1);
+		const size = this.#position === 0 ? Math.min(FIRST_READ_BYTES, this.#readBytes) : this.#readBytes;
+		// Reserves one more byte for the zero that terminates the last line.
+		indexer.reserve(this.#partialBytes + size + 1);
 		const fileEnd = this.#bytes.fileEnd(this.#position);
-		const bytesRead = this.#bytes.read(indexer.text, this.#partialBytes, wanted, this.#position);
+		const bytesRead = this.#bytes.read(indexer.text, this.#partialBytes, size, this.#position);
 		if (bytesRead === 0) {
 			this.#addUnterminatedLine();
 			return false;
 		}
 		this.#position += bytesRead;
 		this.#splitLines(this.#partialBytes, this.#partialBytes + bytesRead);
-		// A file ends its last line, whether that says so or not.
+		// The end of a file also ends its last line.
 		if (this.#position === fileEnd) this.#endLine();
 		return true;
 	}
 
-	/** Makes lines of what has been read, and moves the rest to the beginning. */
+	/** Splits the block into lines and moves the rest to the beginning. */
 	#splitLines(searchFrom: number, end: number): void {
 		const {text} = this.#indexer;
 		const base = this.#position - end;
@@ -107,7 +107,7 @@ export class LogScanner {
 		this.#shrink(beginning);
 	}
 
-	/** What is held moves into smaller memory, where a long line has left a lot. */
+	/** Moves the incomplete line to smaller memory after a long line. */
 	#shrink(text: Buffer): void {
 		this.#indexer.shrink();
 		if (this.#indexer.text === text) return;
@@ -121,7 +121,7 @@ export class LogScanner {
 		this.#partialBytes = 0;
 	}
 
-	/** The last line of all may be without an end, and whole nevertheless. */
+	/** Adds the last line if it is complete JSON without a line ending. */
 	#addUnterminatedLine(): void {
 		if (this.#partialBytes === 0 || this.#longLineStart !== undefined) return;
 		if (this.#indexer.isLine(0, this.#partialBytes)) this.#endLine();
@@ -134,7 +134,7 @@ export class LogScanner {
 		if (!isBlank(text, start, last)) this.#indexer.add(start + markBytes, last, offset + markBytes);
 	}
 
-	/** A line of which only the beginning is there. */
+	/** Adds a long line of which only the beginning was kept. */
 	#addLongLine(lineEnd: number): void {
 		const from = this.#longLineStart ?? 0;
 		this.#longLineStart = undefined;
@@ -142,13 +142,12 @@ export class LogScanner {
 	}
 }
 
-/** Where the line ends; Buffer.indexOf would go on behind the end of what was read. */
+/** Finds the line ending. Buffer.indexOf may find one after the end of the block. */
 function indexOf(text: Buffer, from: number, end: number): number {
 	const found = text.indexOf(LF, from);
 	return found < end ? found : -1;
 }
 
-/** Some programs begin files with a byte order mark. */
 const hasByteOrderMark = (text: Buffer, at: number): boolean =>
 	text[at] === BOM[0] && text[at + 1] === BOM[1] && text[at + 2] === BOM[2];
 

@@ -1,13 +1,13 @@
 import {BoundedMap} from '../util/bounded-map.js';
 import {type IndexColumns, rowFlags} from './index-columns.js';
 
-/** Requests that have no answer yet, of all connections. The oldest is forgotten for the next. */
+/** Maximum number of pending requests of all connections. The oldest is evicted first. */
 const MAX_PENDING = 100_000;
-/** Messages of clients that may yet turn up as their servers saw them. */
+/** Maximum number of client messages whose upstream copy may still follow. */
 const MAX_UNMATCHED = 10_000;
 
-/** A request as either side saw it, as row numbers. */
-type PendingRequestRows = {client?: number; upstream?: number; isAnswered: boolean};
+/** The rows of a request on both sides of bridge. */
+type PendingRequestRows = {client?: number; upstream?: number; hasResponse: boolean};
 
 type MessageOrigin = {
 	readonly isFromClient: boolean;
@@ -16,8 +16,8 @@ type MessageOrigin = {
 };
 
 /**
- * Finds out which answer belongs to which request, and which lines show the same message on both sides of bridge: see
- * operators/record.ts for when there are two, and in which order.
+ * Links responses to their requests, and lines that record the same message on both sides of bridge. See
+ * operators/record.ts for when and in which order a message is recorded twice.
  */
 export class MessagePairs {
 	readonly #columns: IndexColumns;
@@ -28,22 +28,22 @@ export class MessagePairs {
 		this.#columns = columns;
 	}
 
-	/** A request, from one side of a connection to the other. */
+	/** Adds a request. */
 	addRequest(row: number, conn: number, id: string): void {
 		const {isFromClient, isUpstream, isByBridge} = this.#originOf(row);
 		const key = `${conn} ${isFromClient} ${id}`;
 		const side = isUpstream ? 'upstream' : 'client';
 		const existing = this.#pending.get(key);
-		// An id may be used again. What is seen on the second side is the same request still.
-		if (!existing || existing.isAnswered || existing[side] !== undefined || isByBridge) {
-			this.#pending.set(key, {[side]: row, isAnswered: false});
+		// A reused id is a new request. A record on the second side is the same request.
+		if (!existing || existing.hasResponse || existing[side] !== undefined || isByBridge) {
+			this.#pending.set(key, {[side]: row, hasResponse: false});
 			return;
 		}
 		existing[side] = row;
 		this.#linkTwins(existing.client, existing.upstream);
 	}
 
-	/** An answer. Returns the row of its request. */
+	/** Adds a response and returns the row of its request. */
 	addResponse(row: number, conn: number, id: string): number | undefined {
 		const origin = this.#originOf(row);
 		const {isFromClient, isUpstream} = origin;
@@ -57,30 +57,33 @@ export class MessagePairs {
 			if (each !== undefined && (each === request || this.#columns.value(each, 'pair') === 0))
 				this.#columns.set(each, 'pair', row + 1);
 		if (request !== undefined) this.#columns.set(row, 'pair', request + 1);
-		pending.isAnswered = true;
-		// Where both sides have seen an answer, the one for the asking side comes last.
+		pending.hasResponse = true;
+		// If both sides recorded a response, the one on the side of the requester comes last.
 		const isLast = isFromClient === isUpstream || (isFromClient ? upstream : client) === undefined;
 		if (isLast) this.#pending.delete(key);
 		return request;
 	}
 
-	/** Something that nobody answers. */
+	/** Adds a notification. */
 	addNotification(row: number, conn: number, method: number): void {
 		this.#matchOtherSide(row, `${conn} method ${method}`, this.#originOf(row));
 	}
 
-	/** Finds the line of the same message on the other side. */
+	/** Links a message to its record on the other side. */
 	#matchOtherSide(row: number, key: string, {isFromClient, isUpstream, isByBridge}: MessageOrigin): void {
 		if (isByBridge) return;
 		if (!isFromClient) {
-			// What a server said is logged on both sides at once.
+			// Messages of an upstream are recorded on both sides consecutively.
 			const before = row - 1;
 			if (!isUpstream && row > 0 && this.#isUpstreamCopy(before, row)) this.#linkTwins(row, before);
 		} else if (isUpstream) this.#linkTwins(this.#unmatched.take(key), row);
 		else this.#unmatched.set(key, row);
 	}
 
-	/** Whether a line is of the same connection and direction and kind as another, and was seen on the upstream's side. */
+	/**
+	 * Whether the row before is of the same connection, direction and kind, and was recorded on the upstream
+	 * side.
+	 */
 	#isUpstreamCopy(before: number, row: number): boolean {
 		const columns = this.#columns;
 		const origin = this.#originOf(before);

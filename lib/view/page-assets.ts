@@ -9,8 +9,8 @@ const contentTypes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What a log has in it may be hostile, so the page may do nothing but what it is there for: scripts and styles from files of its
- * own, connections to its own server, no text that becomes markup.
+ * Logs may contain hostile texts. The policy therefore allows only scripts and styles from the files of the
+ * page and connections to its own server, and forbids converting text to markup.
  */
 const CONTENT_SECURITY_POLICY = [
 	"default-src 'none'",
@@ -25,7 +25,7 @@ const CONTENT_SECURITY_POLICY = [
 	"trusted-types 'none'",
 ].join('; ');
 
-/** What every answer of the page's server has. */
+/** Headers of all responses of the page server. */
 export const securityHeaders = {
 	'content-security-policy': CONTENT_SECURITY_POLICY,
 	'x-content-type-options': 'nosniff',
@@ -37,7 +37,7 @@ export const securityHeaders = {
 
 type PageAsset = {readonly body: Buffer; readonly type: string};
 
-/** The files of the page, which are read once. */
+/** The files of the page. Read once. */
 export class PageAssets {
 	readonly #folder: URL;
 	#files: ReadonlyMap<string, PageAsset> | undefined;
@@ -46,7 +46,7 @@ export class PageAssets {
 		this.#folder = folder;
 	}
 
-	/** Answers with a file, if there is one of that name. */
+	/** Sends a file and returns true, or returns false if it does not exist. */
 	serve(res: ServerResponse, name: string): boolean {
 		const file = this.#load().get(name);
 		if (!file) return false;

@@ -1,11 +1,14 @@
-/** A parameter of a query that cannot be used. */
+/** An invalid query parameter. */
 export class QueryError extends Error {
 	override readonly name = 'QueryError';
 }
 
 const MAX_SHOWN = 40;
 
-/** A number in a query: a count or a position. Throws unless it occurs once and is a whole number. */
+/**
+ * Parses a count or position from a query. Throws unless the parameter occurs at most once and is a whole
+ * number.
+ */
 export function parseNumberParameter(query: URLSearchParams, name: string, defaultValue = 0): number {
 	const [text, ...others] = query.getAll(name);
 	if (text === undefined) return defaultValue;

@@ -5,22 +5,22 @@ import {nextDelayMs} from '../util/backoff.js';
 import {SseParser} from '../wire/sse.js';
 
 type RemoteTrafficOptions = {
-	/** The gateway, or its stream of traffic. */
+	/** The URL of the gateway or of its traffic stream. */
 	readonly url: URL;
 	readonly headers: Headers;
-	/** Told how it is going, in a sentence; nothing where all is well. */
+	/** Receives the connection status as a sentence; empty if connected. */
 	readonly onStatus: (note: string) => void;
 };
 
-/** The traffic of a gateway elsewhere, connected to again and again. */
-export function subscribeToRemoteTraffic({url, headers, onStatus: tell}: RemoteTrafficOptions) {
+/** Subscribes to the traffic of a remote gateway. Reconnects with increasing delays. */
+export function subscribeToRemoteTraffic({url, headers, onStatus}: RemoteTrafficOptions) {
 	const target = url.pathname === '/' ? new URL('/traffic', url) : url;
 	return (listener: (line: Buffer) => void): (() => void) => {
 		let delayMs: number | undefined;
 		let timer: NodeJS.Timeout | undefined;
 		let connectedAt = 0;
 		const reconnect = (reason: string): void => {
-			tell(`${target.origin} ${reason}; trying again.`);
+			onStatus(`${target.origin} ${reason}; reconnecting.`);
 			const connectedMs = connectedAt === 0 ? 0 : performance.now() - connectedAt;
 			delayMs = nextDelayMs(delayMs, connectedMs);
 			timer = setTimeout(connect, delayMs).unref();
@@ -28,14 +28,14 @@ export function subscribeToRemoteTraffic({url, headers, onStatus: tell}: RemoteT
 		const onHead = (status: number): BodyHandler => {
 			if (status !== 200) return {onData: () => {}, onEnd: () => reconnect(describeRejection(status))};
 			connectedAt = performance.now();
-			tell('');
+			onStatus('');
 			const parser = new SseParser(2 * MESSAGE_LIMIT, {
 				event: ({data}) => {
 					if (data.length > 0) listener(Buffer.from(data));
 				},
 				tooLarge: () => {},
 			});
-			return {onData: chunk => parser.push(chunk), onEnd: () => reconnect('has ended the stream')};
+			return {onData: chunk => parser.push(chunk), onEnd: () => reconnect('closed the stream')};
 		};
 		let stop = (): void => {};
 		const connect = (): void => {
@@ -58,5 +58,5 @@ export function subscribeToRemoteTraffic({url, headers, onStatus: tell}: RemoteT
 
 const describeRejection = (status: number): string =>
 	status === 401 || status === 403
-		? `answers ${status}: give its token with --header "X-Bridge-Token: …"`
-		: `answers ${status} and no traffic: is it a bridge gateway?`;
+		? `responded with ${status}: pass its token with --header "X-Bridge-Token: …"`
+		: `responded with ${status} instead of traffic: check that it is a bridge gateway`;

@@ -1,12 +1,12 @@
 import {rowFlags, rowKinds} from './index-columns.js';
 import type {LogIndex} from './log-index.js';
 
-/** Which rows are wanted; each that is not given wants all. */
+/** The criteria of a filter. Undefined criteria match all rows. */
 export type RowFilter = {
 	readonly method: string | undefined;
 	readonly server: string | undefined;
 	readonly conn: string | undefined;
-	/** A text in the message, whatever its case. */
+	/** A text in the message, case-insensitive. */
 	readonly text: string | undefined;
 	readonly show: 'all' | 'requests' | 'errors' | 'messages';
 };
@@ -14,27 +14,26 @@ export type RowFilter = {
 const showValues = ['all', 'requests', 'errors', 'messages'] as const;
 const MAX_TEXT = 1000;
 
-/** Reads a filter as the page asks for it. */
+/** Parses the filter from the query of the page. */
 export function parseRowFilter(query: URLSearchParams): RowFilter {
-	const one = (name: string): string | undefined => query.get(name)?.slice(0, MAX_TEXT) || undefined;
+	const parameter = (name: string): string | undefined => query.get(name)?.slice(0, MAX_TEXT) || undefined;
 	return {
-		method: one('method'),
-		server: one('server'),
-		conn: one('conn'),
-		text: one('text'),
+		method: parameter('method'),
+		server: parameter('server'),
+		conn: parameter('conn'),
+		text: parameter('text'),
 		show: showValues.find(known => known === query.get('show')) ?? 'all',
 	};
 }
 
-/** The same for filters that want the same. */
+/** A key that is equal for equal filters. */
 export const filterKey = ({method, server, conn, text, show}: RowFilter): string =>
 	JSON.stringify([method, server, conn, text, show]);
 
-/** Whether all rows are wanted. */
 export const matchesAllRows = (filter: RowFilter): boolean =>
 	filterKey(filter) === filterKey(parseRowFilter(new URLSearchParams()));
 
-/** Whether a row is wanted, as far as the index alone can tell. */
+/** Returns a predicate for all criteria except the text, which is not in the index. */
 export function rowPredicate(index: LogIndex, filter: RowFilter): (row: number) => boolean {
 	const {columns} = index;
 	const {method, server, conn, show} = filter;
@@ -58,7 +57,9 @@ function matchesShow(kind: number, bits: number, show: RowFilter['show']): boole
 	return show === 'all' || kind > rowKinds.data;
 }
 
-/** Whether a name with this number is meant. Names are looked at once, also those that turn up later. */
+/**
+ * Returns a predicate for numbers of interned names. Each name is matched once, including names added later.
+ */
 function numberPredicate<T>(
 	names: readonly T[],
 	matches: (name: T | undefined) => boolean,

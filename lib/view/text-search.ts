@@ -4,7 +4,10 @@ import type {LogIndex} from './log-index.js';
 
 const READ_BYTES = 2 ** 20;
 
-/** A text as it may be written in JSON, as a pattern for bytes as Latin-1. All syntax in it is escaped. */
+/**
+ * Returns a pattern that matches the JSON spellings of a text in Latin-1 decoded bytes. Special characters
+ * are escaped.
+ */
 function searchPattern(text: string): {readonly pattern: RegExp; readonly maxBytes: number} {
 	const plain = JSON.stringify(text).slice(1, -1);
 	const spellings = [...new Set([plain, asciiJson(text).slice(1, -1)])].map(each =>
@@ -17,14 +20,14 @@ function searchPattern(text: string): {readonly pattern: RegExp; readonly maxByt
 	};
 }
 
-/** Finds the rows that have a text in them, by reading the log itself, piece by piece. */
+/** Finds the rows that contain a text by reading the log in blocks. */
 export class TextSearch {
 	readonly #index: LogIndex;
 	readonly #pattern: RegExp;
 	readonly #maxBytes: number;
-	/** How far the log has been searched. */
+	/** The searched bytes. */
 	#position = 0;
-	/** The row that the last text was found in: one is enough. */
+	/** The row of the last match. One match per row is enough. */
 	#lastRow = -1;
 
 	constructor(index: LogIndex, text: string) {
@@ -38,12 +41,12 @@ export class TextSearch {
 		return this.#position;
 	}
 
-	/** Searches one more piece of what is indexed. Gives the rows that were found, or nothing where there is no more. */
+	/** Searches the next block of the indexed part. Returns the matching rows, or undefined at the end. */
 	step(): number[] | undefined {
 		const {columns, bytes, progress} = this.#index;
 		const end = progress.readBytes - progress.tailBytes;
 		if (this.#position >= end || columns.count === 0) return;
-		// What begins in one piece and ends in the next one is found in the next.
+		// Blocks overlap, so that a match across their boundary is found.
 		const from = Math.max(0, this.#position - this.#maxBytes + 1);
 		const text = bytes.slice(from, Math.min(READ_BYTES, end - from)).toString('latin1');
 		if (text === '') return;
@@ -62,13 +65,13 @@ export class TextSearch {
 			if (!isNew) continue;
 			this.#lastRow = row;
 			yield row;
-			// The rest of the line need not be searched.
+			// Skips the rest of the line.
 			const next = row + 1 < columns.count ? columns.value(row + 1, 'offset') - from : text.length;
 			pattern.lastIndex = Math.max(pattern.lastIndex, Math.min(next, text.length));
 		}
 	}
 
-	/** Whether a place in a line is part of what was said. */
+	/** Whether an offset is within the message or data of a line. */
 	#isContent(row: number, offset: number): boolean {
 		const {bytes, size, content, kind, offset: start} = this.#index.columns.at(row);
 		if (kind === rowKinds.broken || kind === rowKinds.event) return true;

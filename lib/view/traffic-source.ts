@@ -2,22 +2,22 @@ import type {Subject} from 'rxjs';
 import type {MatchesCache} from './filter-matches.js';
 import type {LogIndex} from './log-index.js';
 
-/** A log that can be looked at. */
+/** An indexed log with the matches of its filters. */
 export type IndexedLog = {readonly index: LogIndex; readonly matches: MatchesCache};
 
-/** Where a page gets what it shows. */
+/** The source of the traffic on a page. */
 export type TrafficSource = {
-	/** What it is called. */
+	/** The displayed name. */
 	readonly name: string;
 	readonly isLive: boolean;
-	/** Counts up whenever it begins anew, with another log. */
+	/** Incremented when the log is replaced by a new one. */
 	readonly generation: number;
-	/** What is to be told to who looks. */
+	/** A note for viewers of the page. */
 	readonly note: string;
-	/** What there is to be seen at present, if anything. */
+	/** The current log, if any. */
 	readonly indexedLog: IndexedLog | undefined;
 	readonly changed: Subject<void>;
-	/** Somebody looks. Returns what is to be called when they have gone. */
+	/** Registers a viewer. Returns a function that removes it. */
 	addViewer(): () => void;
 	close(): Promise<void>;
 };

@@ -3,15 +3,15 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {isoTime, nowMicroseconds} from '../util/clock.js';
 
-/** What may wait to be written. More is left out, and counted. */
+/** Maximum bytes of queued writes. Further lines are dropped and counted. */
 const MAX_QUEUED_BYTES = 32 * 2 ** 20;
-/** A file that is longer takes no more. */
+/** Maximum size of the file. */
 const MAX_SPOOL_BYTES = 512 * 2 ** 20;
 const LF = Buffer.from('\n');
 
 /**
- * Lines of live traffic in a file without a name, which is gone with the process that has it. So the traffic is indexed and
- * searched as a log is, and costs no memory.
+ * Stores live traffic in an unlinked temporary file, which the system removes when the process exits. Live
+ * traffic is therefore indexed and searched like a log and uses no memory.
  */
 export class TrafficSpool {
 	readonly fd: number;
@@ -36,7 +36,7 @@ export class TrafficSpool {
 		return this.#size >= this.#maxBytes;
 	}
 
-	/** Adds a line, without its end. */
+	/** Adds a line without its line ending. */
 	add(line: Buffer): void {
 		if (this.#isClosed) return;
 		if (this.#queuedBytes + line.length > MAX_QUEUED_BYTES) {
@@ -71,7 +71,7 @@ export class TrafficSpool {
 				close(this.fd);
 				return;
 			}
-			// What could not be written, as the disk is full say, is a hole in what is shown and nothing worse.
+			// A failed write, for example on a full disk, only leaves a gap in the displayed traffic.
 			this.#size += error ? 0 : written;
 			this.#onWritten();
 			if (this.#queue.length > 0) this.#write();

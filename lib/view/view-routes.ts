@@ -13,7 +13,7 @@ import {parseRowFilter} from './row-filter.js';
 import type {IndexedLog, TrafficSource} from './traffic-source.js';
 import {buildViewState} from './view-state.js';
 
-/** How often the page is told how things are. */
+/** Minimum interval of state updates to the page. */
 const STATE_INTERVAL_MS = 200;
 const MAX_ROWS = 500;
 const MAX_PARTS = 1000;
@@ -24,17 +24,17 @@ type ViewRoutesOptions = {
 	readonly source: TrafficSource;
 	/** The folder with the files of the page. */
 	readonly page: URL;
-	/** Whether there is a /status beside it, of services. */
+	/** Whether the page server has a /status with services. */
 	readonly hasStatus: boolean;
-	/** The origin of the gateway whose traffic it is, where that is another than the origin of the page. */
+	/** The origin of the gateway of the traffic, if it differs from the origin of the page. */
 	readonly gateway?: string | undefined;
-	/** Whether there is a login, and so a logout button. */
+	/** Whether the page needs a logout button. */
 	readonly canLogOut?: () => boolean;
 };
 
 type RouteHandler = (shown: IndexedLog, query: URLSearchParams, res: ServerResponse) => unknown;
 
-/** What the page asks for beside its own files: all of it is only to be read. */
+/** The read-only routes of the page: its files and its API. */
 export class ViewRoutes {
 	readonly #source: TrafficSource;
 	readonly #assets: PageAssets;
@@ -50,13 +50,16 @@ export class ViewRoutes {
 		this.#hasStatus = hasStatus;
 	}
 
-	/** Answers with the page itself. */
+	/** Sends the page. */
 	readonly servePage = (res: ServerResponse): void => {
 		if (!this.#assets.serve(res, 'index.html'))
-			sendHttpError(res, {status: 500, message: 'The files of the page are missing: is bridge built whole?'});
+			sendHttpError(res, {
+				status: 500,
+				message: 'The files of the page are missing. Run npm run build, or reinstall bridge.',
+			});
 	};
 
-	/** Answers a request for a path below /view/. */
+	/** Handles a request for a path below /view/. */
 	serve(req: IncomingMessage, res: ServerResponse): HttpError | undefined {
 		if (req.method !== 'GET') return {status: 405, message: 'Method Not Allowed', headers: {allow: 'GET'}};
 		const {path, query} = splitTarget(req.url ?? '');
@@ -66,7 +69,7 @@ export class ViewRoutes {
 		const handler = handlers.get(name);
 		if (!handler) return notFound;
 		const {indexedLog: shown, generation} = this.#source;
-		if (!shown) return {status: 409, message: 'There is nothing to be seen. Open the page first.'};
+		if (!shown) return {status: 409, message: 'There is no traffic to show. Open the page first.'};
 		try {
 			const value = handler(shown, query, res);
 			if (value === undefined) return notFound;
@@ -79,7 +82,7 @@ export class ViewRoutes {
 		}
 	}
 
-	/** Responds when a value is there; undefined is the result of a response that cannot be sent any more. */
+	/** Responds when the value is available. Undefined means that the client has disconnected. */
 	#sendAsync(res: ServerResponse, generation: number, value: Promise<object | undefined>): void {
 		value.then(
 			found => found && sendJson(res, {generation, ...found}),
@@ -91,7 +94,7 @@ export class ViewRoutes {
 		return this.#source.close();
 	}
 
-	/** Tells how things are, whenever something is new. */
+	/** Streams the state to the page whenever it changes. */
 	#serveEvents(res: ServerResponse): undefined {
 		const source = this.#source;
 		const removeViewer = source.addViewer();
@@ -148,7 +151,7 @@ function latencyIntervals({index, matches}: IndexedLog, query: URLSearchParams, 
 	});
 }
 
-/** The connections that came last. */
+/** The most recent connections, newest first. */
 function newestConnections({index}: IndexedLog) {
 	const list = index.connections.slice(1).slice(-MAX_CONNECTIONS).reverse();
 	return {connections: list, total: index.connections.length - 1};

@@ -10,7 +10,7 @@ import type {TrafficSource} from './traffic-source.js';
 import {ViewRoutes} from './view-routes.js';
 
 type ViewServer = {
-	/** Where the page is, with what lets a browser in. */
+	/** The URL of the page with the login token. */
 	readonly url: URL;
 	readonly server: Server;
 };
@@ -19,17 +19,20 @@ type ViewServerOptions = {
 	readonly source: TrafficSource;
 	/** The folder with the files of the page. */
 	readonly page: URL;
-	/** The origin of the gateway whose traffic it is. */
+	/** The origin of the gateway of the traffic. */
 	readonly gateway?: string | undefined;
-	/** 0 for any that is free. */
+	/** 0 selects a free port. */
 	readonly port: number;
-	/** The token of this user, where the system does not list the owners of connections. */
+	/** The token of this user, on systems that do not list the owners of connections. */
 	readonly userToken?: string | undefined;
-	/** Receives what a handler threw. */
+	/** Receives errors that a handler threw. */
 	readonly onBug: (error: unknown) => void;
 };
 
-/** Serves the page on this machine, to who knows the address as it is printed: a log may not be for all who have an account. */
+/**
+ * Serves the page on this machine. The printed URL contains a token, since other accounts of the machine must
+ * not read the log.
+ */
 export async function serveView({
 	source,
 	page,
@@ -41,7 +44,7 @@ export async function serveView({
 	const token = randomBytes(16).toString('hex');
 	const guard = new Guard({hosts: [], origins: [], tokens: [token, ...(userToken ? [userToken] : [])]});
 	const routes = new ViewRoutes({source, page, gateway, hasStatus: false});
-	// Cookies are for all ports of a machine, and there may be several of these.
+	// Cookies are shared by all ports of a host, and several instances may run.
 	const cookie = `bridge_view_${randomBytes(4).toString('hex')}`;
 	const isToken = (text: string): boolean => guard.isToken(text);
 	const login = new Login({isRequired: () => true, isToken, servePage: routes.servePage, cookieName: cookie});
@@ -62,8 +65,8 @@ export async function serveView({
 		onBug,
 		admit: userToken ? undefined : admitSameUser({remedy: 'Open the page as the user who runs bridge view.'}),
 		handle(req, res) {
-			const refused = route(req, res);
-			if (refused) sendHttpError(res, refused);
+			const error = route(req, res);
+			if (error) sendHttpError(res, error);
 		},
 	});
 	const {host, port: boundPort} = addressOf(server);
@@ -72,5 +75,5 @@ export async function serveView({
 
 const notLoggedIn: HttpError = {
 	status: 401,
-	message: 'Unauthorized: open the address that bridge view has printed',
+	message: 'Unauthorized: open the address that bridge view printed',
 };

@@ -1,10 +1,10 @@
 import type {ViewState} from './page/types.js';
 import type {TrafficSource} from './traffic-source.js';
 
-/** So many names of methods are offered to choose from. */
+/** Maximum number of methods in the filter. */
 const MAX_METHODS = 500;
 
-/** How things are, as the page is told again and again. */
+/** Builds the state for the page. */
 export function buildViewState(
 	source: TrafficSource,
 ): Omit<ViewState, 'hasStatus' | 'gateway' | 'canLogOut'> {

@@ -45,13 +45,13 @@ test.serial('issue 9: in Chromium, the page lists, filters, pairs, opens message
 	await page.click('#row-5');
 	await page.waitForSelector('#row-7.paired');
 	await holds(page, "document.querySelectorAll('#detail section').length === 2");
-	t.regex((await detail(page)) ?? '', /tools\/call.*Request.*needle.*Answer.*needle/s);
+	t.regex((await detail(page)) ?? '', /tools\/call.*Request.*needle.*Response.*needle/s);
 	await page.click('#detail button:has-text("as script")');
-	await holds(page, "document.querySelector('#said').textContent === 'Script copied'");
+	await holds(page, "document.querySelector('#toast').textContent === 'Script copied'");
 	const command = await page.evaluate<string>('navigator.clipboard.readText()');
 	t.regex(command, /^#!\/bin\/sh\n.*bridge "\$@" <<'END'\n\{.*"needle".*\}\nEND\n$/s);
 	await page.click('#detail button:has-text("as fixture")');
-	await holds(page, "document.querySelector('#said').textContent === 'Fixture copied'");
+	await holds(page, "document.querySelector('#toast').textContent === 'Fixture copied'");
 	const fixture = JSON.parse(await page.evaluate<string>('navigator.clipboard.readText()'));
 	t.like(fixture, {request: {id: 2, method: 'tools/call'}, answer: {id: 2}});
 	// What a translation changed stands beside the original, with the change marked.
@@ -70,10 +70,10 @@ test.serial('issue 9: in Chromium, the page lists, filters, pairs, opens message
 	await page.click('#clear');
 	await page.click('#tab-sequence');
 	await holds(page, "document.querySelectorAll('#sequence line.message').length === 10");
-	t.is(await page.evaluate("document.querySelectorAll('#sequence line.answer').length"), 4);
+	t.is(await page.evaluate("document.querySelectorAll('#sequence line.response').length"), 4);
 	await page.click('#tab-latency');
 	await page.waitForSelector('#latency circle.middle');
-	t.regex((await page.textContent('#latency')) ?? '', /3 answers/);
+	t.regex((await page.textContent('#latency')) ?? '', /3 responses/);
 	t.deepEqual(complaints, []);
 });
 
@@ -129,7 +129,7 @@ test.serial('issue 9: nothing of a hostile log becomes more than text', async t 
 		await page.waitForSelector(`#detail a[href$="row=${row}"]`);
 		if (row === 1) t.regex((await detail(page)) ?? '', /00000000 {2}47 45 54 20.*GET \/ HTTP\/1.1/s);
 	}
-	t.regex((await detail(page)) ?? '', /52\.4 MB, of which the beginning is shown/);
+	t.regex((await detail(page)) ?? '', /52\.4 MB\. Only its beginning is shown/);
 	t.regex((await page.textContent('#note')) ?? '', /cut off/);
 	for (const key of ['2', '3', '1']) await page.keyboard.press(key);
 	t.is(await page.evaluate("document.querySelectorAll('script, main img, iframe').length"), 1);
@@ -181,7 +181,7 @@ test.serial(
 		await page.fill('input[name=token]', 'a-token-of-sixteen-characters');
 		await page.keyboard.press('Enter');
 		await page.waitForSelector('#list');
-		await holds(page, "/Nothing has passed yet/.test(document.querySelector('#empty')?.textContent)");
+		await holds(page, "/No traffic yet/.test(document.querySelector('#empty')?.textContent)");
 		const client = await gateway.open('puppet', {'x-bridge-token': 'a-token-of-sixteen-characters'});
 		await client.request(7, 'echo', {text: 'hello'});
 		await holds(page, "/echo/.test(document.querySelector('#list').textContent)");

@@ -18,20 +18,20 @@ const parsed = (text: string): unknown => {
 	}
 };
 
-/** What a log says, read line by line by a parser. */
-function plainRows(content: string): object[] {
+/** Parses a log line by line with JSON.parse. */
+function expectedRows(content: string): object[] {
 	let offset = 0;
 	const rows: object[] = [];
 	for (const line of content.split('\n')) {
 		const text = line.replace(/\r$/, '');
 		const bytes = Buffer.byteLength(text);
-		if (!/^[\0- ]*$/.test(text)) rows.push({offset, bytes, ...plainRow(text)});
+		if (!/^[\0- ]*$/.test(text)) rows.push({offset, bytes, ...expectedRow(text)});
 		offset += Buffer.byteLength(line) + 1;
 	}
 	return rows;
 }
 
-function plainRow(text: string): object {
+function expectedRow(text: string): object {
 	const line = parsed(text);
 	if (!isMembers(line)) return {kind: 'broken', size: 0, time: Number.NaN, conn: undefined, method: ''};
 	const {message, data, event} = line;
@@ -86,7 +86,7 @@ const line = fc
 		{requiredKeys: []},
 	)
 	.map(members => JSON.stringify(members));
-/** Lines of logs, cut off, not JSON, blank, with spaces, with escaped keys. */
+/** Log lines: valid, truncated, not JSON, blank, with spaces, with escaped keys. */
 const anyLine = fc.oneof(
 	{weight: 6, arbitrary: line},
 	{weight: 1, arbitrary: fc.tuple(line, fc.nat(40)).map(([whole, at]) => whole.slice(0, at))},
@@ -101,7 +101,7 @@ const log = fc
 	.tuple(fc.array(fc.tuple(anyLine, fc.constantFrom('\n', '\n', '\r\n'))), fc.boolean())
 	.map(([lines, hasEnd]) => `${lines.flat().join('')}${hasEnd ? eventLine('close') : ''}`);
 
-test('issue 9: the index says what a plain reading says, wherever reads are cut', t => {
+test('issue 9: the index matches a parser, whatever the block size of reads', t => {
 	const folder = tempFolder(t);
 	const file = join(folder, 'log.ndjson');
 	fc.assert(
@@ -110,15 +110,15 @@ test('issue 9: the index says what a plain reading says, wherever reads are cut'
 			const {indexer, close} = indexed([file], {readBytes});
 			close();
 			const found = rowsOf(indexer);
-			const wanted = plainRows(content);
-			t.is(found.length, wanted.length, content);
-			for (const [at, row] of wanted.entries()) t.like(found[at], row, `${at} of ${content}`);
+			const expected = expectedRows(content);
+			t.is(found.length, expected.length, content);
+			for (const [at, row] of expected.entries()) t.like(found[at], row, `${at} of ${content}`);
 		}),
 		{numRuns: 200},
 	);
 });
 
-test('sizes are those of the message, and of the bytes that data stands for', t => {
+test('sizes are those of the message and of the decoded data', t => {
 	const bytes = Buffer.from(Array.from({length: 256}, (_, byte) => byte));
 	const data = JSON.stringify({
 		time: timeAt(0),
@@ -127,15 +127,15 @@ test('sizes are those of the message, and of the bytes that data stands for', t 
 		from: 'a',
 		to: 'b',
 	});
-	const said = {id: 1, method: 'ping'};
-	const {indexer, close} = indexed([logFile(t, `${messageLine(said)}\n${data}\n`)]);
+	const request = {id: 1, method: 'ping'};
+	const {indexer, close} = indexed([logFile(t, `${messageLine(request)}\n${data}\n`)]);
 	close();
 	const [first, second] = rowsOf(indexer);
-	t.is(first?.size, JSON.stringify({jsonrpc: '2.0', ...said}).length);
+	t.is(first?.size, JSON.stringify({jsonrpc: '2.0', ...request}).length);
 	t.is(second?.size, 256);
 });
 
-test('a line that is longer than any is one row, read in little memory, and the next ones are there', t => {
+test('a line over the limit is one row, needs little memory, and does not affect the next lines', t => {
 	const long = messageLine({id: 1, method: 'big', params: {text: 'x'.repeat(50_000)}});
 	const content = `${eventLine('open')}\n${long}\n${messageLine({id: 2, method: 'ping'})}\n`;
 	for (const readBytes of [100, 4096, 30_000, 2 ** 20]) {
@@ -148,7 +148,7 @@ test('a line that is longer than any is one row, read in little memory, and the 
 	}
 });
 
-test('a last line that is cut off is no row until the rest of it is written', t => {
+test('a truncated last line becomes a row only when its rest is written', t => {
 	const whole = messageLine({id: 1, method: 'ping'});
 	const file = logFile(t, `${eventLine('open')}\n${whole.slice(0, 50)}`);
 	const {indexer, run, close} = indexed([file]);
@@ -167,7 +167,7 @@ test('a last line that is cut off is no row until the rest of it is written', t 
 	);
 });
 
-test('several files are one log, each with its last line ended', t => {
+test('several files are one log, and the end of a file ends its last line', t => {
 	const files = [1, 2, 3].map(id => logFile(t, messageLine({id, method: 'ping'})));
 	const {indexer, close} = indexed(files, {readBytes: 64});
 	close();

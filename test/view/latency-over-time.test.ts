@@ -2,7 +2,7 @@ import test from 'ava';
 import {IndexColumns, IndexSegment, rowKinds, SEGMENT_ROWS} from '../../lib/view/index-columns.js';
 import {latencyOverTime, SLICE_ROWS} from '../../lib/view/latency-over-time.js';
 
-/** Requests, each with its response 5 µs later in the next row. */
+/** Columns of requests. Each is followed by its response 5 µs later. */
 function columnsOf(rows: number): IndexColumns {
 	const columns = new IndexColumns();
 	for (let at = 0; at < rows; at += SEGMENT_ROWS) columns.segments.push(new IndexSegment());
@@ -19,7 +19,7 @@ function columnsOf(rows: number): IndexColumns {
 const all = (count: number) => ({count, row: (at: number) => at});
 
 for (const ofRequests of [false, true])
-	test(`latencies of ${ofRequests ? 'requests' : 'a long log'} are counted in slices, and other work runs between [SEC-D11]`, async t => {
+	test(`counts latencies of ${ofRequests ? 'requests' : 'a long log'} in slices and yields between them [SEC-D11]`, async t => {
 		const slices = 8;
 		const columns = columnsOf(slices * SLICE_ROWS);
 		let [turns, isDone] = [0, false];
@@ -40,7 +40,7 @@ for (const ofRequests of [false, true])
 		t.true(stretches.every(({max, median}) => max === 5 && median <= 5));
 	});
 
-test('latencies are not counted further for a client that is gone [SEC-D11]', async t => {
+test('stops counting latencies when the client disconnects [SEC-D11]', async t => {
 	const columns = columnsOf(4 * SLICE_ROWS);
 	let read = 0;
 	const row = (at: number): number => {
@@ -53,7 +53,7 @@ test('latencies are not counted further for a client that is gone [SEC-D11]', as
 	t.is(read, SLICE_ROWS);
 });
 
-test('a response in a row that is not known yet is left out [SEC-D11]', async t => {
+test('skips a response in a row that is not known yet [SEC-D11]', async t => {
 	const columns = columnsOf(SEGMENT_ROWS);
 	columns.set(0, 'pair', 5 * SEGMENT_ROWS);
 	const found = await latencyOverTime({columns}, all(columns.count), {parts: 1, ofRequests: true});

@@ -11,7 +11,7 @@ export type Message = {readonly [key: string]: unknown};
 
 const START = Date.parse('2026-11-16T01:00:00Z');
 
-/** The time of a line: a millisecond after the one before. */
+/** The time of a line, one millisecond after the previous one. */
 export const timeAt = (line: number): string => new Date(START + line).toISOString().replace('Z', '000Z');
 
 export type LineOptions = {
@@ -22,7 +22,7 @@ export type LineOptions = {
 	readonly line?: number;
 };
 
-/** A line with a message, as bridge writes it. */
+/** A line with a message in the format of bridge. */
 export function messageLine(message: Message, options: LineOptions = {}): string {
 	const {from = 'client', to = 'files', conn = '0Ab3xYz9', side = 'client', line = 0} = options;
 	return JSON.stringify({
@@ -35,21 +35,20 @@ export function messageLine(message: Message, options: LineOptions = {}): string
 	});
 }
 
-/** A line with an event. */
 export const eventLine = (event: string, conn = '0Ab3xYz9', line = 0): string =>
 	JSON.stringify({time: timeAt(line), ConnID: conn, event, from: 'client', to: 'files'});
 
-/** From the server. */
+/** The direction from the server. */
 export const back = {from: 'files', to: 'client'} as const;
 
-/** A file with this content, for as long as the test lasts. */
+/** Creates a log file, which is deleted after the test. */
 export function logFile(t: ExecutionContext, content: string | Uint8Array, name = 'log.ndjson'): string {
 	const file = join(tempFolder(t), name);
 	writeFileSync(file, content);
 	return file;
 }
 
-/** Indexes files in this thread, all of what is there at present. */
+/** Indexes the current content of files in this thread. */
 export function indexed(files: readonly string[], options: Partial<LogScannerOptions> = {}) {
 	const fds = files.map(file => openSync(file, 'r'));
 	const indexer = new LogIndexer();
@@ -63,7 +62,7 @@ export function indexed(files: readonly string[], options: Partial<LogScannerOpt
 
 const kindNames = Object.keys(rowKinds);
 
-/** What the index says of its rows, in words. */
+/** Converts all rows of the index to objects. */
 export function rowsOf({columns, methods, connections}: LogIndexer) {
 	return Array.from({length: columns.count}, (_, row) => {
 		const {offset, bytes, size, time, conn, method, kind, flags: bits, pair, twin} = columns.at(row);

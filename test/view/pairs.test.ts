@@ -12,7 +12,7 @@ import {
 
 const up = {side: 'upstream'} as const;
 
-/** The pairs and twins of a log, as numbers of lines. */
+/** Returns the pairs and twins of a log as line numbers. */
 function related(t: ExecutionContext, ...lines: ReadonlyArray<readonly [Message, LineOptions?]>) {
 	const content = lines.map(([message, options], line) => messageLine(message, {line, ...options}));
 	const {indexer, close} = indexed([logFile(t, `${eventLine('open')}\n${content.join('\n')}\n`)]);
@@ -27,7 +27,7 @@ function related(t: ExecutionContext, ...lines: ReadonlyArray<readonly [Message,
 	};
 }
 
-test('issue 9: requests and answers are paired by id, as it is meant and not only as it is written', t => {
+test('issue 9: pairs requests and responses by the value of their id, not by its spelling', t => {
 	const {pairs, rows} = related(
 		t,
 		[{id: 1, method: 'ping'}],
@@ -40,24 +40,31 @@ test('issue 9: requests and answers are paired by id, as it is meant and not onl
 	t.is(rows[2]?.method, 'tools/list');
 });
 
-test('an id that is used again belongs to the request that came last', t => {
-	const ask = {id: 1, method: 'ping'};
-	const answer = {id: 1, result: {}};
-	t.deepEqual(related(t, [ask], [answer, back], [ask], [answer, back]).pairs, [1, 0, 3, 2]);
+test('a response with a reused id belongs to the latest request', t => {
+	const request = {id: 1, method: 'ping'};
+	const response = {id: 1, result: {}};
+	t.deepEqual(related(t, [request], [response, back], [request], [response, back]).pairs, [1, 0, 3, 2]);
 });
 
-test('the same id on two connections, and of both sides, are different ones', t => {
-	const ask = {id: 1, method: 'ping'};
-	const answer = {id: 1, result: {}};
+test('distinguishes equal ids of different connections and of both sides', t => {
+	const request = {id: 1, method: 'ping'};
+	const response = {id: 1, result: {}};
 	const other = {conn: '0Ab3xYzA'};
 	t.deepEqual(
-		related(t, [ask], [ask, other], [ask, back], [answer, {...other, ...back}], [answer], [answer, back])
-			.pairs,
+		related(
+			t,
+			[request],
+			[request, other],
+			[request, back],
+			[response, {...other, ...back}],
+			[response],
+			[response, back],
+		).pairs,
 		[5, 3, 4, 1, 2, 0],
 	);
 });
 
-test('what a stage changed is there as both sides saw it, and each answer goes with its own side', t => {
+test('links both records of a translated message, and pairs responses per side', t => {
 	const {twins, pairs, connection} = related(
 		t,
 		[{id: 1, method: 'initialize', params: {protocolVersion: '2024-11-05'}}],
@@ -77,7 +84,7 @@ test('what a stage changed is there as both sides saw it, and each answer goes w
 	t.like(connection, {clientVersion: '2024-11-05', upstreamVersion: '2025-11-25'});
 });
 
-test('what bridge asks and answers itself is paired, and no twin of anything', t => {
+test('pairs requests and responses of bridge itself, without twins', t => {
 	const {pairs, twins, rows} = related(
 		t,
 		[{id: 1, method: 'tools/list'}],
@@ -107,7 +114,7 @@ test('what bridge asks and answers itself is paired, and no twin of anything', t
 	);
 });
 
-test('a tool that failed is told from one that only speaks of failing', t => {
+test('recognizes a failed tool by isError of the result, not by its content', t => {
 	const call = (id: number) => ({id, method: 'tools/call', params: {name: 'x'}});
 	const {rows} = related(
 		t,
@@ -128,7 +135,7 @@ test('a tool that failed is told from one that only speaks of failing', t => {
 	);
 });
 
-test('a modern client names its version in each request', t => {
+test('reads the version of a stateless client from its requests', t => {
 	const params = {_meta: {'io.modelcontextprotocol/protocolVersion': '2026-07-28'}};
 	t.is(related(t, [{id: 1, method: 'tools/list', params}]).connection?.clientVersion, '2026-07-28');
 });

@@ -3,7 +3,7 @@ import type {LatencyOverTime, LineDetail, ListedRows, ViewState} from '../../lib
 import type {Running} from '../helpers/bridge.js';
 import {start, until} from '../helpers/program.js';
 
-/** `bridge view`, as its page sees it. */
+/** A client of the page API of `bridge view`. */
 export class View {
 	readonly running: Running;
 	readonly url: URL;
@@ -20,9 +20,9 @@ export class View {
 	}
 
 	async #json<T>(path: string): Promise<T> {
-		const answer = await this.fetch(path);
-		if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
-		return (await answer.json()) as T;
+		const response = await this.fetch(path);
+		if (!response.ok) throw new Error(`${path}: ${response.status}`);
+		return (await response.json()) as T;
 	}
 
 	rows(query = ''): Promise<ListedRows> {
@@ -37,7 +37,7 @@ export class View {
 		return this.#json(`/view/latency?parts=10${query}`);
 	}
 
-	/** The rows that a filter lets through, when all have been looked at and there are so many. */
+	/** Waits until all rows were scanned and `total` of them match, then returns them. */
 	async found(query: string, total: number): Promise<ListedRows> {
 		await until(async () => {
 			const {share, total: found} = await this.rows(query);
@@ -46,22 +46,22 @@ export class View {
 		return this.rows(query);
 	}
 
-	/** What it tells first. */
+	/** Returns the first state of the page. */
 	async state(): Promise<ViewState> {
 		const stop = new AbortController();
-		const answer = await this.fetch('/view/events', {signal: stop.signal, headers: {cookie: this.#cookie}});
-		const reader = answer.body?.getReader();
+		const response = await this.fetch('/view/events', {signal: stop.signal, headers: {cookie: this.#cookie}});
+		const reader = response.body?.getReader();
 		const {value} = (await reader?.read()) ?? {};
 		stop.abort();
 		return JSON.parse(/data: (.*)/.exec(new TextDecoder().decode(value))?.[1] ?? '') as ViewState;
 	}
 }
 
-/** Starts `bridge view`, and lets a browser in. */
+/** Starts `bridge view` and logs in. */
 export async function startView(t: ExecutionContext, ...args: readonly string[]): Promise<View> {
 	const running = start(t, ['view', ...args]);
 	const [line = ''] = await running.hasLines(1);
 	const url = new URL(line);
-	const answer = await fetch(url, {redirect: 'manual'});
-	return new View(running, url, answer.headers.get('set-cookie')?.split(';', 1)[0] ?? '');
+	const response = await fetch(url, {redirect: 'manual'});
+	return new View(running, url, response.headers.get('set-cookie')?.split(';', 1)[0] ?? '');
 }

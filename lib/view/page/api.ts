@@ -1,7 +1,7 @@
 import {model, type PageFilter} from './model.js';
 import type {LatencyOverTime, LineDetail, ListedConnection, ListedRows, ViewState} from './types.js';
 
-/** A filter as it stands in an address. */
+/** Converts a filter to a URL query. Default values are omitted. */
 export function filterQuery(filter: PageFilter): URLSearchParams {
 	const entries = Object.entries(filter).filter(([, value]) => value !== '' && value !== 'all');
 	return new URLSearchParams(entries as Array<[string, string]>);
@@ -25,7 +25,7 @@ export const fetchRows = (filter: PageFilter, from: number, count: number): Prom
 export const fetchLine = (row: number): Promise<LineDetail> =>
 	fetchJson('line', new URLSearchParams({row: String(row)}));
 
-/** Where a row is among those that a filter lets through. */
+/** Returns the position of a row among the rows that match a filter. */
 export const fetchPosition = (filter: PageFilter, row: number): Promise<{readonly place: number}> =>
 	fetchJson('place', queryWith(filter, {row}));
 
@@ -37,11 +37,12 @@ export const fetchConnections = (): Promise<{
 	readonly total: number;
 }> => fetchJson('connections', new URLSearchParams());
 
-/** Listens to how things are. A browser connects again by itself. */
+/** Subscribes to state updates. The browser reconnects by itself. */
 export function subscribeToState(): void {
 	const events = new EventSource('/view/events');
 	events.addEventListener('message', ({data}) => model.setState(JSON.parse(data) as ViewState));
 	events.addEventListener('error', () => {
-		if (model.state) model.setState({...model.state, note: 'bridge cannot be reached any more.'});
+		if (model.state)
+			model.setState({...model.state, note: 'The connection to bridge was lost. Reconnecting.'});
 	});
 }

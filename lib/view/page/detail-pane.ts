@@ -11,18 +11,18 @@ import {model} from './model.js';
 import {curlScript, pipeScript} from './shell-scripts.js';
 import type {LineDetail} from './types.js';
 
-/** A line with what is said in it, and with the same on the other side of bridge. */
+/** A line with its content, and with the same message on the other side of bridge. */
 type LoadedLine = {
 	readonly line: LineDetail;
 	readonly content: unknown;
 	readonly twin: LoadedLine | undefined;
 };
 
-/** The message that is looked at, with what belongs to it. */
+/** The pane of the selected message and its pair. */
 class DetailPane {
 	readonly #root = byId('detail');
 	#isRaw = false;
-	/** Counts up, so that only what was asked for last is shown. */
+	/** Incremented by each request, so that only the latest response is shown. */
 	#requestNumber = 0;
 
 	constructor() {
@@ -41,7 +41,7 @@ class DetailPane {
 			if (requestNumber === this.#requestNumber) this.#draw(loaded, pair);
 		} catch {
 			if (requestNumber === this.#requestNumber)
-				this.#root.replaceChildren(element('p', {class: 'empty'}, 'It cannot be read.'));
+				this.#root.replaceChildren(element('p', {class: 'empty'}, 'The message cannot be loaded.'));
 		}
 	}
 
@@ -63,7 +63,7 @@ class DetailPane {
 		this.#root.replaceChildren(element('header', {}, title, ...this.#actions(loaded, pair)), scroll);
 	}
 
-	/** The request before its answer, whichever is looked at. */
+	/** Shows the request before its response, whichever is selected. */
 	#sections(loaded: LoadedLine, pair: LoadedLine | undefined): HTMLElement[] {
 		const ordered = [loaded, ...(pair ? [pair] : [])].sort(
 			(one, other) => one.line.row.row - other.line.row.row,
@@ -89,7 +89,7 @@ class DetailPane {
 				class: 'button',
 				href: `/view/export?row=${row.row}`,
 				download: 'line.ndjson',
-				title: 'Save this line as it stands in the log',
+				title: 'Save this line of the log unchanged',
 			},
 			'Save',
 		);
@@ -100,7 +100,7 @@ class DetailPane {
 						...(request?.line.row.isFromClient ? [scriptButton(request)] : []),
 						button(
 							'as fixture',
-							'Copy request and answer as a file for tests',
+							'Copy request and response as a fixture for tests',
 							() => void copyText(fixtureText(request?.content, response?.content), 'Fixture'),
 						),
 					]
@@ -108,20 +108,23 @@ class DetailPane {
 			...(pair
 				? [
 						button(
-							isResponse ? 'Go to request' : 'Go to answer',
-							'Go to what belongs to it (p)',
+							isResponse ? 'Go to request' : 'Go to response',
+							'Go to the other message of the pair (p)',
 							() => void messageList.goToRow(row.pair),
 						),
 					]
 				: []),
-			button(this.#isRaw ? 'Tree' : 'Raw', 'As a tree, or as it is written (r)', () => this.toggleRaw()),
+			button(this.#isRaw ? 'Tree' : 'Raw', 'Switch between tree and source (r)', () => this.toggleRaw()),
 			save,
 			close,
 		];
 	}
 }
 
-/** Copies a script that sends a request again: with curl to the gateway that it passed, or through bridge. */
+/**
+ * Copies a script that repeats a request: with curl if the address of the gateway is known, otherwise through
+ * bridge.
+ */
 function scriptButton({content: message, line: {row}}: LoadedLine): HTMLElement {
 	const {hasStatus = false, gateway = null} = model.state ?? {};
 	const address = hasStatus ? location.origin : gateway;
@@ -129,12 +132,12 @@ function scriptButton({content: message, line: {row}}: LoadedLine): HTMLElement 
 	if (address === null)
 		return button(
 			'as script',
-			'Copy a shell script that sends the request to a server that you name: the log has no address of it',
+			'Copy a shell script that sends the request to a server of your choice, since the log does not contain its address',
 			() => void copyText(pipeScript(recorded), 'Script'),
 		);
 	return button(
 		'as curl',
-		'Copy a shell script that sends the request with curl, handshake included',
+		'Copy a shell script that sends the request with curl, including the handshake',
 		() => void copyText(curlScript(recorded, address), 'Script'),
 	);
 }
@@ -147,14 +150,14 @@ async function loadLine(row: number, hasTwin = true): Promise<LoadedLine> {
 	return {line, content, twin};
 }
 
-/** One message, and beside it what became of it. */
+/** A section for one message, next to its translation if there is one. */
 function messageSection(loaded: LoadedLine, isRaw: boolean): HTMLElement {
 	const {line, twin} = loaded;
 	const {row} = line;
 	const names: {[kind: string]: string} = {
 		request: 'Request',
-		result: 'Answer',
-		error: 'Answer',
+		result: 'Response',
+		error: 'Response',
 		data: 'Data',
 	};
 	const name = names[row.kind] ?? (row.kind === 'notification' ? 'Notification' : 'Line');
@@ -183,7 +186,7 @@ function messageSection(loaded: LoadedLine, isRaw: boolean): HTMLElement {
 			heading,
 			element('div', {class: 'side'}, contentView(loaded, undefined, isRaw)),
 		);
-	// On the left what its sender said, on the right what its receiver heard.
+	// Left: as sent. Right: as received.
 	const [first, second] = row.isUpstreamSide === row.isFromClient ? [twin, loaded] : [loaded, twin];
 	return element(
 		'section',
@@ -230,7 +233,7 @@ function contentView(
 			element(
 				'p',
 				{class: 'cut'},
-				`This line has ${formatByteSize(line.bytes)}, of which the beginning is shown. Save has all of it.`,
+				`This line has ${formatByteSize(line.bytes)}. Only its beginning is shown; use Save for all of it.`,
 			),
 			element('pre', {class: 'raw'}, showHiddenInLines(line.text.slice(0, 20_000))),
 		);

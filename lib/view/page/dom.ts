@@ -1,7 +1,7 @@
 type Attributes = {readonly [name: string]: string | number | boolean | undefined};
 type Child = Node | string | undefined;
 
-/** An element. Texts become text, whatever they look like; nothing here ever makes markup of one. */
+/** Creates an element. Strings always become text nodes, never markup. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
 	tag: Tag,
 	attributes: Attributes = {},
@@ -10,7 +10,6 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
 	return fillElement(document.createElement(tag), attributes, children);
 }
 
-/** An element of a drawing. */
 export function svgElement<Tag extends keyof SVGElementTagNameMap>(
 	tag: Tag,
 	attributes: Attributes = {},
@@ -19,31 +18,30 @@ export function svgElement<Tag extends keyof SVGElementTagNameMap>(
 	return fillElement(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 }
 
-function fillElement<T extends Element>(made: T, attributes: Attributes, children: readonly Child[]): T {
+function fillElement<T extends Element>(created: T, attributes: Attributes, children: readonly Child[]): T {
 	for (const [name, value] of Object.entries(attributes))
-		if (value !== undefined && value !== false) made.setAttribute(name, value === true ? '' : String(value));
-	made.append(...children.filter(child => child !== undefined));
-	return made;
+		if (value !== undefined && value !== false)
+			created.setAttribute(name, value === true ? '' : String(value));
+	created.append(...children.filter(child => child !== undefined));
+	return created;
 }
 
-/** The element that the page has with this id. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
 	const found = document.getElementById(id);
 	if (!found) throw new Error(`There is no #${id}.`);
 	return found as T;
 }
 
-/** A button that does something. */
 export function button(text: string, title: string, onClick: () => void): HTMLButtonElement {
-	const made = element('button', {type: 'button', class: 'button', title}, text);
-	made.addEventListener('click', onClick);
-	return made;
+	const created = element('button', {type: 'button', class: 'button', title}, text);
+	created.addEventListener('click', onClick);
+	return created;
 }
 
-/** What changes the direction or the look of a text without being seen. */
+/** Invisible characters that change the direction or the look of a text. */
 const hiddenCharacters = /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
 
-/** A text in which nothing is hidden: control characters have signs of their own, or their numbers. */
+/** Makes hidden characters visible: control characters become symbols, others their code points. */
 export const showHidden = (text: string): string =>
 	text.replace(hiddenCharacters, char => {
 		const code = char.charCodeAt(0);
@@ -51,7 +49,7 @@ export const showHidden = (text: string): string =>
 		return `‹${code.toString(16).padStart(4, '0')}›`;
 	});
 
-/** The same, with its lines. */
+/** Like `showHidden`, but keeps line feeds and tabs. */
 export const showHiddenInLines = (text: string): string =>
 	text
 		.split('\n')
@@ -60,9 +58,9 @@ export const showHiddenInLines = (text: string): string =>
 
 let toastTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Says something in passing. */
+/** Shows a short message for a moment. */
 export function showToast(text: string): void {
-	const toast = byId('said');
+	const toast = byId('toast');
 	toast.textContent = text;
 	toast.classList.add('shown');
 	clearTimeout(toastTimer);

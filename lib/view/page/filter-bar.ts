@@ -4,10 +4,9 @@ import {formatCount} from './format.js';
 import {emptyFilter, model} from './model.js';
 import type {ListedConnection} from './types.js';
 
-/** How long after the last letter a text is searched for. */
+/** Delay between the last keystroke and the search. */
 const DEBOUNCE_MS = 200;
 
-/** The row of filters above the list. */
 class FilterBar {
 	readonly #text = byId<HTMLInputElement>('text');
 	readonly #method = byId<HTMLSelectElement>('method');
@@ -47,7 +46,7 @@ class FilterBar {
 		if (text !== model.filter.text) model.setFilter({text});
 	}
 
-	/** Offers what has turned up by now. */
+	/** Updates the options of the filters. */
 	#updateOptions(): void {
 		const {state} = model;
 		if (!state) return;
@@ -70,12 +69,12 @@ class FilterBar {
 		const labels = new Map(this.#connections.map(({id, upstream}) => [id, `${id} · ${upstream}`]));
 		setOptions(this.#conn, 'All connections', [...labels.keys()], labels);
 		this.#show();
-		// A sequence is of one connection.
+		// The sequence view needs one connection.
 		const [first] = this.#connections;
 		if (model.view === 'sequence' && model.filter.conn === '' && first) model.setFilter({conn: first.id});
 	}
 
-	/** The connection that is shown where one has to be. */
+	/** The connection for views that need one. */
 	get defaultConnection(): string {
 		return model.filter.conn || (this.#connections[0]?.id ?? '');
 	}
@@ -99,7 +98,7 @@ class FilterBar {
 	}
 }
 
-/** Has a list of choices offer these, if it does not yet. */
+/** Replaces the options if they have changed. */
 function setOptions(
 	select: HTMLSelectElement,
 	all: string,

@@ -2,7 +2,7 @@ const integerFormat = new Intl.NumberFormat('en');
 
 export const formatCount = (value: number): string => integerFormat.format(value);
 
-/** The time of day, by the clock of who looks. */
+/** Local time of day. */
 export function formatClockTime(microseconds: number | null): string {
 	if (microseconds === null) return '';
 	const date = new Date(microseconds / 1000);
@@ -11,7 +11,7 @@ export function formatClockTime(microseconds: number | null): string {
 	return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${millis}`;
 }
 
-/** The same with its day. */
+/** Local date and time. */
 export const formatDateTime = (microseconds: number | null): string =>
 	microseconds === null
 		? ''

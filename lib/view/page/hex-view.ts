@@ -1,11 +1,11 @@
 import {element, showHiddenInLines} from './dom.js';
 import {formatByteSize} from './format.js';
 
-/** So many bytes are shown; all of them can be saved. */
+/** Maximum number of displayed bytes. Saving has no limit. */
 const MAX_SHOWN_BYTES = 64 * 1024;
 const BYTES_PER_LINE = 16;
 
-/** The bytes that a text of raw data stands for: see the log's format. */
+/** Decodes the percent-encoded data of a log. */
 function decodeDataText(text: string): Uint8Array {
 	const bytes = new Uint8Array(text.length);
 	let end = 0;
@@ -20,7 +20,7 @@ function decodeDataText(text: string): Uint8Array {
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 
-/** Bytes as people look at them who look at bytes: where, which, and as text. */
+/** Formats bytes as a hex dump: offset, hexadecimal values and ASCII text. */
 function hexDump(bytes: Uint8Array): string {
 	const lines: string[] = [];
 	for (let at = 0; at < bytes.length; at += BYTES_PER_LINE) {
@@ -33,7 +33,7 @@ function hexDump(bytes: Uint8Array): string {
 	return lines.join('\n');
 }
 
-/** Raw data, as text and as hexadecimal numbers. */
+/** Shows raw data as text and as a hex dump. */
 export function hexView(data: string): HTMLElement {
 	const all = decodeDataText(data);
 	const bytes = all.subarray(0, MAX_SHOWN_BYTES);

@@ -2,18 +2,18 @@ import {element, showHidden, showHiddenInLines} from './dom.js';
 import {formatCount} from './format.js';
 import {isDeepEqual, isJsonMembers, SourceNumber} from './json.js';
 
-/** Members that are shown at a time; the rest is a button. */
+/** Members shown at a time. A button shows more. */
 const MAX_MEMBERS = 100;
-/** Letters of a string, likewise. */
-const MAX_LETTERS = 2000;
-/** Levels that are open at first, as long as they are not too wide. */
+/** Characters of a string shown at first. */
+const MAX_CHARACTERS = 2000;
+/** Levels expanded at first, unless they have too many members. */
 const OPEN_LEVELS = 4;
 const MAX_OPEN_MEMBERS = 30;
 
-/** What a value is compared with: the same message on the other side. */
+/** The value to compare with: the same message on the other side. */
 type ComparedValue = {readonly value: unknown} | undefined;
 
-/** A value as a tree that can be folded. What differs from another value is marked. */
+/** Shows a value as a collapsible tree. Differences from another value are marked. */
 export function jsonTree(value: unknown, other?: ComparedValue): HTMLElement {
 	const root = element('div', {class: 'tree'});
 	root.append(treeNode(undefined, value, other, 0));
@@ -44,7 +44,7 @@ function treeNode(key: string | undefined, value: unknown, other: ComparedValue,
 	return details;
 }
 
-/** Adds members, and a button for more where there are many. */
+/** Appends members, and a button if there are more. */
 function appendMembers(
 	parent: HTMLElement,
 	entries: ReadonlyArray<readonly [string, unknown]>,
@@ -78,7 +78,7 @@ const comparedMember = (other: ComparedValue, key: string): ComparedValue => {
 function differenceClass(value: unknown, other: ComparedValue, isContainer: boolean): string {
 	if (!other || isDeepEqual(value, other.value)) return '';
 	if (other.value === undefined) return 'added';
-	// Of what is inside both, only what differs is marked.
+	// Containers on both sides are not marked themselves. Only their differing members are.
 	return isContainer && memberEntries(other.value) ? '' : 'changed';
 }
 
@@ -89,12 +89,12 @@ function leafElement(value: unknown): HTMLElement {
 	if (value instanceof SourceNumber) return element('span', {class: 'number'}, value.text);
 	if (typeof value === 'number') return element('span', {class: 'number'}, String(value));
 	if (typeof value !== 'string') return element('span', {class: 'literal'}, String(value));
-	const shown = element('span', {class: 'string'}, quotedText(value.slice(0, MAX_LETTERS)));
-	if (value.length <= MAX_LETTERS) return shown;
+	const shown = element('span', {class: 'string'}, quotedText(value.slice(0, MAX_CHARACTERS)));
+	if (value.length <= MAX_CHARACTERS) return shown;
 	const more = element(
 		'button',
 		{type: 'button', class: 'more'},
-		`${formatCount(value.length - MAX_LETTERS)} more letters`,
+		`${formatCount(value.length - MAX_CHARACTERS)} more characters`,
 	);
 	more.addEventListener('click', () => {
 		shown.textContent = quotedText(value);

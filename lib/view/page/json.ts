@@ -1,4 +1,4 @@
-/** A number that a parser would not give back as it is written. */
+/** A number whose source text differs from its serialization. */
 export class SourceNumber {
 	readonly text: string;
 
@@ -7,7 +7,10 @@ export class SourceNumber {
 	}
 }
 
-/** A value, or undefined where the text is no JSON. Numbers stay as they are written, where the browser can tell. */
+/**
+ * Parses JSON, or returns undefined if it is invalid. Numbers keep their source text if the browser provides
+ * it.
+ */
 export function parseJsonSource(text: string): unknown {
 	try {
 		return JSON.parse(text, keepSourceNumber);
@@ -27,7 +30,7 @@ function keepSourceNumber(
 	return new SourceNumber(source);
 }
 
-/** A value as JSON, over several lines, with its numbers as they were. */
+/** Serializes a value as indented JSON with the source text of its numbers. */
 export function stringifyJsonSource(value: unknown, indent = ''): string {
 	if (value instanceof SourceNumber) return value.text;
 	if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
@@ -46,7 +49,7 @@ export type JsonMembers = {readonly [key: string]: unknown};
 export const isJsonMembers = (value: unknown): value is JsonMembers =>
 	typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof SourceNumber);
 
-/** Whether two values are written alike, whatever the order of members. */
+/** Whether two values are equal, whatever the order of members. */
 export function isDeepEqual(one: unknown, other: unknown): boolean {
 	if (one instanceof SourceNumber && other instanceof SourceNumber) return one.text === other.text;
 	if (Array.isArray(one) && Array.isArray(other))

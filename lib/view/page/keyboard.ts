@@ -10,7 +10,7 @@ const moveBy =
 	({shiftKey}) =>
 		messageList.move(by(), shiftKey);
 
-/** What keys do where no text is being typed. */
+/** Actions of keys outside text fields. */
 const keys: ReadonlyMap<string, KeyHandler> = new Map<string, KeyHandler>([
 	['ArrowDown', moveBy(() => 1)],
 	['j', moveBy(() => 1)],
@@ -36,18 +36,18 @@ const keys: ReadonlyMap<string, KeyHandler> = new Map<string, KeyHandler>([
 
 const keyHelp = [
 	['↑ ↓, j k', 'next and previous message; with Shift, select more'],
-	['Page, Home, End', 'further'],
+	['Page, Home, End', 'move by a page, or to the start or end'],
 	['Enter', 'open the message'],
 	['Esc', 'close it; then clear the filters'],
 	['/', 'search'],
-	['p', 'from a request to its answer, and back'],
-	['c · r', 'copy the message · as it is written, or as a tree'],
-	['e', 'export what is selected, or all that the filters let through'],
+	['p', 'go to the response of a request, or back'],
+	['c · r', 'copy the message · switch between source and tree'],
+	['e', 'export the selected rows, or all matching rows'],
 	['1 2 3 4', 'messages, sequence, latency, services'],
-	['?', 'this'],
+	['?', 'this help'],
 ] as const;
 
-/** Presses a button of the open message that begins with this word. */
+/** Clicks the first button of the open message whose text starts with this word. */
 function pressDetailButton(word: string): void {
 	const buttons = [...byId('detail').querySelectorAll('button')];
 	buttons.find(({textContent}) => textContent?.startsWith(word))?.click();
@@ -69,7 +69,7 @@ function onKeyDown(event: KeyboardEvent): void {
 		}
 		return;
 	}
-	// Buttons, links and foldable parts have uses of their own for these.
+	// Enter and Space have native actions on these elements.
 	const hasNativeAction =
 		target instanceof HTMLElement && target.matches('button, a, summary') && (key === 'Enter' || key === ' ');
 	const handler = hasNativeAction ? undefined : keys.get(key);

@@ -6,11 +6,11 @@ import {model} from './model.js';
 import type {LatencyInterval, LatencyOverTime} from './types.js';
 
 const INTERVALS = 160;
-/** Room for numbers on the left, for times below, and for the counts above those. */
+/** Margins in pixels: left for the scale, bottom for times, and the height of the counts above those. */
 const [LEFT_MARGIN, BOTTOM_MARGIN, COUNT_HEIGHT] = [64, 22, 60];
 const REFRESH_INTERVAL_MS = 1000;
 
-/** How long answers took, over time. */
+/** A chart of latencies over time. */
 class LatencyView {
 	readonly #root = byId('latency');
 	#data: LatencyOverTime | undefined;
@@ -33,7 +33,7 @@ class LatencyView {
 			this.#data = await fetchLatency(model.filter, INTERVALS);
 			this.#draw();
 		} catch {
-			// It is asked again when there is something new.
+			// The next change triggers another attempt.
 		} finally {
 			this.#isFetching = false;
 		}
@@ -48,8 +48,8 @@ class LatencyView {
 		const caption = element('p', {role: 'status'}, '');
 		const summary =
 			sum === 0
-				? 'No request here has an answer.'
-				: `${formatCount(sum)} answers between ${formatDateTime(data.from)} and ${formatDateTime(data.to)}, the slowest in ${formatMicroseconds(worst)}. Click to see the slowest of a stretch.`;
+				? 'No matching request has a response.'
+				: `${formatCount(sum)} responses between ${formatDateTime(data.from)} and ${formatDateTime(data.to)}; slowest: ${formatMicroseconds(worst)}. Click to open the slowest request of an interval.`;
 		caption.textContent = summary;
 		const svg = svgElement('svg', {role: 'img', 'aria-label': summary});
 		this.#root.replaceChildren(element('h2', {}, 'Latency over time'), caption, legend(), svg);
@@ -66,7 +66,7 @@ const legend = (): HTMLElement =>
 		{class: 'key-list', 'aria-hidden': 'true'},
 		...[
 			['k-median', 'median'],
-			['k-high', '95 of 100'],
+			['k-high', '95th percentile'],
 			['k-max', 'slowest'],
 			['k-errors', 'errors'],
 		].map(([name, text]) => element('span', {}, element('i', {class: name}), text)),
@@ -130,11 +130,11 @@ class LatencyChart {
 			this.#setCaption(undefined);
 		});
 		this.#svg.addEventListener('click', ({offsetX}) => {
-			const stretch = this.#nearest(offsetX);
-			if (!stretch) return;
+			const interval = this.#nearest(offsetX);
+			if (!interval) return;
 			model.setView('list');
 			model.openDetail(true);
-			void messageList.goToRow(stretch.row);
+			void messageList.goToRow(interval.row);
 		});
 	}
 
@@ -149,7 +149,7 @@ class LatencyChart {
 		return bottom - Math.max(0, share) * (bottom - 12);
 	}
 
-	/** The median as a line, which is broken where nothing was answered for a while. */
+	/** The line of the median. It is interrupted at gaps without responses. */
 	#line(): string {
 		const {from, to, stretches} = this.#data;
 		const maxGap = (2.5 * (to - from)) / INTERVALS;
@@ -192,7 +192,7 @@ class LatencyChart {
 		});
 	}
 
-	/** How many answers there were, and how many errors among them. */
+	/** Bars for the number of responses and of errors. */
 	#bars(): SVGElement[] {
 		const most = Math.max(...this.#data.stretches.map(each => each.count));
 		const width = Math.max(1, (this.#width - LEFT_MARGIN - 12) / INTERVALS - 1);
@@ -228,7 +228,7 @@ class LatencyChart {
 		const {time, count: calls, errors, median, high, max} = interval;
 		const failed = errors === 0 ? '' : `, errors: ${formatCount(errors)}`;
 		this.#setCaption(
-			`${formatDateTime(time)} · answers: ${formatCount(calls)}${failed} · median ${formatMicroseconds(median)} · 95 of 100 within ${formatMicroseconds(high)} · slowest ${formatMicroseconds(max)}`,
+			`${formatDateTime(time)} · responses: ${formatCount(calls)}${failed} · median ${formatMicroseconds(median)} · 95th percentile ${formatMicroseconds(high)} · slowest ${formatMicroseconds(max)}`,
 		);
 	}
 }

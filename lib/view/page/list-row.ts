@@ -3,7 +3,7 @@ import {formatByteSize, formatClockTime, formatMicroseconds} from './format.js';
 import {model} from './model.js';
 import type {ListedRow} from './types.js';
 
-/** A latency of this many microseconds has a bar of full length. */
+/** The latency in microseconds that fills the bar. */
 const FULL_BAR_MICROS = 1e7;
 const cellClasses = [
 	'time',
@@ -17,7 +17,7 @@ const cellClasses = [
 	'server',
 ];
 
-/** An element that a row can be shown in. */
+/** Creates a reusable row element. */
 export function createRowElement(): HTMLElement {
 	return element(
 		'div',
@@ -26,7 +26,7 @@ export function createRowElement(): HTMLElement {
 	);
 }
 
-/** Shows a row in an element that has shown another one. */
+/** Updates a row element to show a row. */
 export function fillRowElement(
 	rowElement: HTMLElement,
 	row: ListedRow | undefined,
@@ -69,7 +69,7 @@ function rowClasses(row: ListedRow, isSelected: boolean): string {
 	return [
 		'row',
 		row.kind,
-		isResponse ? 'answer' : '',
+		isResponse ? 'response' : '',
 		row.isUpstreamSide ? 'upstream' : '',
 		isResponse && row.status === 'error' ? 'failed' : '',
 		related ? 'paired' : '',
@@ -86,11 +86,10 @@ const rowArrow = ({kind, isFromClient}: ListedRow): string => {
 	return isFromClient ? '→' : '←';
 };
 
-/** What a row is called. */
 export function rowName({kind, method}: ListedRow): string {
 	if (method !== '') return method;
-	const names: {[kind: string]: string} = {broken: 'not a line of a log', data: 'data', other: 'no message'};
-	return names[kind] ?? 'answer to nothing';
+	const names: {[kind: string]: string} = {broken: 'invalid log line', data: 'data', other: 'not a message'};
+	return names[kind] ?? 'response without request';
 }
 
 function latencyBar(latency: number): HTMLElement {
@@ -100,7 +99,7 @@ function latencyBar(latency: number): HTMLElement {
 	return bar;
 }
 
-/** A status, as a dot and a word. */
+/** A status as a dot and a word. */
 export const statusBadge = ({status}: ListedRow): HTMLElement =>
 	element(
 		'span',

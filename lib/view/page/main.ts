@@ -10,10 +10,10 @@ import {model, type ViewName} from './model.js';
 
 const tabs = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('#tabs [data-view]')];
 
-/** The connection that was chosen for a sequence, and not by anybody. */
+/** The connection that was selected automatically for the sequence view. */
 let autoSelectedConnection = '';
 
-/** Shows the part that is chosen, and tells its tab so. */
+/** Shows the selected view and updates its tab. */
 function showView(): void {
 	for (const tab of tabs()) {
 		const isSelected = tab.dataset.view === model.view;
@@ -21,7 +21,7 @@ function showView(): void {
 		tab.tabIndex = isSelected ? 0 : -1;
 		byId(`view-${tab.dataset.view}`).hidden = !isSelected;
 	}
-	// A sequence is of one connection: if none is chosen, of the message's that is looked at, or of the last one.
+	// The sequence view needs one connection. Uses that of the current message, or the most recent one.
 	const conn = model.currentConn || filterBar.defaultConnection;
 	if (model.view === 'sequence' && model.filter.conn === '' && conn !== '') {
 		autoSelectedConnection = conn;
@@ -49,9 +49,9 @@ function showState(): void {
 	progress.value = totalBytes === 0 ? 0 : readBytes / totalBytes;
 	const notes = [
 		showHidden(note),
-		isFull ? 'The log has more lines than can be indexed.' : '',
+		isFull ? 'The log is too long: only its first lines are indexed.' : '',
 		isAtEnd && tailBytes > 0 && !isLive
-			? `The last line is cut off, or being written: ${formatByteSize(tailBytes)}.`
+			? `The last line is cut off or still being written: ${formatByteSize(tailBytes)}.`
 			: '',
 	];
 	const noteText = notes.filter(text => text !== '').join(' ');
@@ -62,12 +62,12 @@ function showState(): void {
 for (const tab of tabs()) {
 	tab.addEventListener('click', () => model.setView(tab.dataset.view as ViewName));
 	tab.addEventListener('keydown', event => {
-		const by = {ArrowRight: 1, ArrowLeft: -1}[event.key];
-		if (by === undefined) return;
+		const offset = {ArrowRight: 1, ArrowLeft: -1}[event.key];
+		if (offset === undefined) return;
 		event.preventDefault();
 		event.stopPropagation();
 		const shown = tabs().filter(each => !each.hidden);
-		const next = shown[(shown.indexOf(tab) + by + shown.length) % shown.length];
+		const next = shown[(shown.indexOf(tab) + offset + shown.length) % shown.length];
 		next?.click();
 		next?.focus();
 	});

@@ -8,16 +8,15 @@ import {VirtualScroller, type VisibleRows} from './virtual-scroller.js';
 
 const ROW_HEIGHT = 26;
 
-/** The list of messages. */
 class MessageList {
 	readonly #root = byId('list');
 	readonly #cache = new RowCache(() => this.#onRowsLoaded());
-	readonly #scroller = new VirtualScroller(this.#root, ROW_HEIGHT, stretch => this.#draw(stretch));
+	readonly #scroller = new VirtualScroller(this.#root, ROW_HEIGHT, visible => this.#draw(visible));
 	readonly #rowElements: HTMLElement[] = [];
-	/** Where the cursor is among the rows in the list, and where the selection began. */
+	/** Positions of the cursor and of the start of the selection among the matching rows. */
 	#cursor = -1;
 	#anchor = -1;
-	/** A place that is to be chosen as soon as its row is there. */
+	/** A position to select as soon as its row is loaded. */
 	#pendingPosition: number | undefined;
 	#isFollowing = true;
 
@@ -32,7 +31,7 @@ class MessageList {
 		model.on(['current'], () => this.#scroller.draw());
 	}
 
-	/** Moves the cursor, and with it the selection unless that is to grow. */
+	/** Moves the cursor by some rows. The selection follows it, or grows. */
 	move(by: number, isExtending: boolean): void {
 		this.moveTo(this.#cursor < 0 ? 0 : this.#cursor + by, isExtending);
 	}
@@ -57,7 +56,7 @@ class MessageList {
 		return this.#scroller.visibleRowCount - 1;
 	}
 
-	/** Goes to a row by its number in the log, also if the filters have to go for that. */
+	/** Selects a row by its number in the log. Clears the filters if they hide it. */
 	async goToRow(row: number): Promise<void> {
 		if (row < 0) return;
 		const {place: position} = await fetchPosition(model.filter, row);
@@ -97,7 +96,7 @@ class MessageList {
 		this.#showEmpty(isFiltered && share === 1);
 		this.#selectPending();
 		this.#scroller.draw();
-		// What is being searched for is asked for again, as nothing else may be new.
+		// Polls while the search is incomplete, since no other update may follow.
 		if (share < 1) setTimeout(() => this.#cache.refresh(), 150);
 	}
 
@@ -106,10 +105,10 @@ class MessageList {
 		const {state} = model;
 		empty.hidden = this.#cache.total > 0 || !state || (!isFiltered && !state.isAtEnd);
 		empty.textContent = isFiltered
-			? 'Nothing is let through by these filters.'
+			? 'No messages match these filters.'
 			: state?.isLive
-				? 'Nothing has passed yet. What passes from now on turns up here.'
-				: 'There is nothing in this log.';
+				? 'No traffic yet. New messages will appear here.'
+				: 'This log is empty.';
 	}
 
 	#selectPending(): void {

@@ -1,6 +1,6 @@
 import type {ViewState} from './types.js';
 
-/** What is shown of it all. */
+/** The filter of the page. */
 export type PageFilter = {
 	readonly text: string;
 	readonly method: string;
@@ -13,14 +13,14 @@ export const emptyFilter: PageFilter = {text: '', method: '', server: '', conn: 
 
 export type ViewName = 'list' | 'sequence' | 'latency' | 'services';
 
-/** What the page knows and what is chosen on it, in one place. Whoever shows a part of it is told when that changes. */
+/** The shared state of the page: data and selections. Views subscribe to its changes. */
 class PageModel {
 	state: ViewState | undefined;
 	filter: PageFilter = emptyFilter;
 	view: ViewName = 'list';
-	/** The row that is looked at, by its number in the log; -1 for none. */
+	/** The selected row, as its number in the log; -1 for none. */
 	current = -1;
-	/** The connection that it is of. */
+	/** The connection of the selected row. */
 	currentConn = '';
 	isDetailOpen = false;
 	readonly #listeners = new Map<ModelChange, Set<() => void>>();

@@ -3,23 +3,23 @@ import {emptyFilter, type PageFilter} from './model.js';
 import type {ListedRow} from './types.js';
 
 const PAGE_ROWS = 100;
-/** Pages that are kept. The oldest is forgotten for the next. */
+/** Maximum number of cached pages. The oldest is evicted first. */
 const MAX_PAGES = 60;
 
 type Page = {readonly rows: readonly ListedRow[]; isStale: boolean};
 
-/** The rows that a filter lets through, fetched page by page where they are looked at. */
+/** The rows that match a filter. Pages are fetched on demand. */
 export class RowCache {
 	filter: PageFilter = emptyFilter;
-	/** How many there are. */
+	/** The number of matching rows. */
 	total = 0;
-	/** How much has been looked at for that, from 0 to 1. */
+	/** The searched share of the log, from 0 to 1. */
 	share = 0;
 	readonly #pages = new Map<number, Page>();
 	readonly #fetching = new Set<number>();
 	/** Whether rows were added while the last page was being fetched, so that its response may lack them. */
 	#isOutdated = false;
-	/** Counts up when all that was asked for is of no more use. */
+	/** Incremented by each reset, so that responses to earlier requests are ignored. */
 	#resetCount = 0;
 	readonly #onLoaded: () => void;
 
@@ -27,7 +27,7 @@ export class RowCache {
 		this.#onLoaded = onLoaded;
 	}
 
-	/** Begins anew. */
+	/** Discards all pages and applies a filter. */
 	reset(filter: PageFilter): void {
 		this.filter = filter;
 		this.#resetCount++;
@@ -39,7 +39,7 @@ export class RowCache {
 		void this.#fetch(0);
 	}
 
-	/** There may be more, and answers to what had none. */
+	/** Fetches new rows, and marks pages with pending requests as stale. */
 	refresh(): void {
 		for (const page of this.#pages.values())
 			page.isStale ||= page.rows.length < PAGE_ROWS || page.rows.some(({status}) => status === 'open');
@@ -48,7 +48,7 @@ export class RowCache {
 		else void this.#fetch(last);
 	}
 
-	/** The row at a place, if it is there already; else it is asked for. */
+	/** Returns the row at a position if it is cached. Otherwise, fetches its page. */
 	at(position: number): ListedRow | undefined {
 		const number = Math.floor(position / PAGE_ROWS);
 		const page = this.#pages.get(number);
@@ -67,7 +67,7 @@ export class RowCache {
 			this.total = total;
 			this.share = share;
 		} catch {
-			// The page says that nobody answers, and asks again when somebody does.
+			// The page shows a lost connection, and refreshes after reconnecting.
 		} finally {
 			if (resetCount === this.#resetCount) this.#fetching.delete(number);
 		}

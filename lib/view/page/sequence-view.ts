@@ -7,16 +7,16 @@ import type {ListedRow} from './types.js';
 import {VirtualScroller, type VisibleRows} from './virtual-scroller.js';
 
 const ROW_HEIGHT = 40;
-/** Where the lanes are, as shares of the width. */
+/** Positions of the lanes as shares of the width. */
 const lanes = {client: 0.14, bridge: 0.5, server: 0.86} as const;
-/** How wide a letter is, roughly. */
-const LETTER_WIDTH = 6.3;
+/** Approximate width of a character in pixels. */
+const CHARACTER_WIDTH = 6.3;
 
-/** The messages of one connection as arrows between client, bridge and server. */
+/** Shows the messages of one connection as arrows between client, bridge and server. */
 class SequenceView {
 	readonly #root = byId('sequence');
 	readonly #cache = new RowCache(() => this.#onRowsLoaded());
-	readonly #scroller = new VirtualScroller(this.#root, ROW_HEIGHT, stretch => this.#draw(stretch));
+	readonly #scroller = new VirtualScroller(this.#root, ROW_HEIGHT, visible => this.#draw(visible));
 	readonly #svg = svgElement('svg', {role: 'img', 'aria-label': 'Sequence of messages'});
 	#conn = '';
 
@@ -134,7 +134,7 @@ function rowShapes(row: ListedRow, y: number, width: number): SVGElement[] {
 	return [
 		time,
 		svgElement('line', {
-			class: `message ${colorClass}${isResponse ? ' answer' : ''}`,
+			class: `message ${colorClass}${isResponse ? ' response' : ''}`,
 			...line,
 			'marker-end': 'url(#arrow)',
 		}),
@@ -144,7 +144,7 @@ function rowShapes(row: ListedRow, y: number, width: number): SVGElement[] {
 
 type LanePair = readonly [keyof typeof lanes, keyof typeof lanes];
 
-/** From where to where a message is drawn: all the way, unless bridge made it, or made something else of it. */
+/** The ends of the arrow of a message. It spans all lanes unless bridge created or translated the message. */
 function arrowEnds({isFromClient, isUpstreamSide, isByBridge, twin}: ListedRow): LanePair {
 	const isHalf = isByBridge || twin >= 0 || isUpstreamSide;
 	const [left, right]: LanePair = isHalf
@@ -156,8 +156,8 @@ function arrowEnds({isFromClient, isUpstreamSide, isByBridge, twin}: ListedRow):
 }
 
 function labelElement(content: string, x: number, y: number, width: number, className: string): SVGElement {
-	const letters = Math.floor(width / LETTER_WIDTH);
-	const cut = content.length > letters ? `${content.slice(0, letters)}…` : content;
+	const maxLength = Math.floor(width / CHARACTER_WIDTH);
+	const cut = content.length > maxLength ? `${content.slice(0, maxLength)}…` : content;
 	return svgElement('text', {x, y, class: className, 'text-anchor': 'middle'}, showHidden(cut));
 }
 

@@ -3,7 +3,7 @@ import {model} from './model.js';
 
 const POLL_INTERVAL_MS = 2000;
 
-/** What /status says of a service, as far as it is shown. */
+/** The displayed part of a service in /status. */
 type Service = {
 	readonly state: string;
 	readonly transport: string;
@@ -18,7 +18,7 @@ type Service = {
 
 type Status = {readonly services: {readonly [name: string]: Service}; readonly sessions: number};
 
-/** The services of a gateway, asked for as long as somebody looks. */
+/** Shows the services of a gateway. Polls while it is visible. */
 class ServicesView {
 	readonly #root = byId('services');
 	#timer: ReturnType<typeof setTimeout> | undefined;
@@ -34,7 +34,7 @@ class ServicesView {
 			const response = await fetch('/status');
 			if (response.ok) this.#draw((await response.json()) as Status);
 		} catch {
-			// The page says that nobody answers.
+			// The page shows the lost connection.
 		}
 		clearTimeout(this.#timer);
 		this.#timer = setTimeout(() => void this.#poll(), POLL_INTERVAL_MS);

@@ -1,37 +1,37 @@
 import {isJsonMembers, type JsonMembers, stringifyJsonSource} from './json.js';
 
-/** A request of a client, as it was recorded. */
+/** A recorded request of a client. */
 type RecordedRequest = {
 	readonly message: unknown;
-	/** The server that it was for, as the log names it. */
+	/** The name of its server in the log. */
 	readonly server: string;
-	/** The version of the conversation, if it is known. */
+	/** The negotiated protocol version, or an empty string. */
 	readonly version: string;
 };
 
-/** The name of all servers as one in the log of a gateway. */
+/** The name of the endpoint for all servers in the log of a gateway. */
 const ALL_SERVERS = 'all servers';
 const NEWEST_HANDSHAKE = '2025-11-25';
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 
-/** Members of params that a stateless request has in a header, too. */
+/** Parameters that stateless requests repeat in a header. */
 const nameParams: {readonly [method: string]: string} = {
 	'tools/call': 'name',
 	'prompts/get': 'name',
 	'resources/read': 'uri',
 };
 
-/** A text as a shell takes it: nothing in it is more than a letter. */
+/** Quotes a text for a POSIX shell. */
 const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** JSON on one line, all of it ASCII. */
+/** Serializes JSON as one line of ASCII. */
 const asciiJsonLine = (message: unknown): string =>
 	stringifyJsonSource(message)
 		.replace(/\n */g, '')
 		.replace(/[\u007f-\uffff]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** A text as it may stand in a header of HTTP. */
+/** Encodes a text for an HTTP header. */
 function headerText(text: string): string {
 	if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?')) return text;
 	return `=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}?=`;
@@ -42,7 +42,7 @@ const paramsOf = (message: unknown): JsonMembers => {
 	return isJsonMembers(params) ? params : {};
 };
 
-/** The version of a stateless request, which names it itself. */
+/** The protocol version in a stateless request. */
 function statelessVersion(message: unknown): string | undefined {
 	const {_meta} = paramsOf(message);
 	const version = isJsonMembers(_meta) ? _meta[VERSION_KEY] : undefined;
@@ -65,15 +65,15 @@ const initializeRequest = (version: string): string =>
 
 const redactionNotes = (message: unknown): string[] =>
 	asciiJsonLine(message).includes('"[redacted]"')
-		? ['# The log has no secrets: replace each "[redacted]".']
+		? ['# Secrets are redacted in the log: replace each "[redacted]".']
 		: [];
 
-/** A message as the input of a command: no line of it can be the last one, which is not JSON. */
+/** A message as standard input of a command. JSON cannot contain the line END. */
 const hereDocument = (json: string): string => `--data-binary @- <<'END'\n${json}\nEND`;
 
 /**
- * A shell script that sends a request with curl to the gateway that it was recorded from: handshake, request and end of the
- * session, or the request alone where there is no handshake.
+ * A shell script that sends a request with curl to the gateway where it was recorded. It includes the
+ * handshake and the end of the session, unless the request needs none.
  */
 export function curlScript({message, server, version}: RecordedRequest, gateway: string): string {
 	const path = server === ALL_SERVERS ? '/mcp' : `/mcp/${/^[\w-]{1,64}$/.test(server) ? server : 'SERVICE'}`;
@@ -81,7 +81,7 @@ export function curlScript({message, server, version}: RecordedRequest, gateway:
 	const statelessRequestVersion = statelessVersion(message);
 	return [
 		'#!/bin/sh',
-		`# Sends one request to ${path}. Set BRIDGE_TOKEN where the gateway has tokens.`,
+		`# Sends one request to ${path}. Set BRIDGE_TOKEN if the gateway requires a token.`,
 		...redactionNotes(message),
 		`url=${shellQuote(`${gateway}${path}`)}`,
 		"set -- -sS -H 'content-type: application/json' -H 'accept: application/json, text/event-stream'",
@@ -99,12 +99,12 @@ export function curlScript({message, server, version}: RecordedRequest, gateway:
 	].join('\n');
 }
 
-/** The lines that begin a session, which all later requests belong to. */
+/** The lines that start the session of the request. */
 const handshakeLines = (version: string): string[] => [
 	`session=$(curl "$@" -D - -o /dev/null "$url" ${hereDocument(initializeRequest(version))}`,
 	')',
 	"session=$(printf '%s' \"$session\" | tr -d '\\r' | awk -F ': *' 'tolower($1) == \"mcp-session-id\" {print $2}')",
-	'[ -n "$session" ] || { echo "There is no session: see what $url responds to initialize." >&2; exit 1; }',
+	'[ -n "$session" ] || { echo "No session was created: check the response of $url to initialize." >&2; exit 1; }',
 	'set -- "$@" -H "mcp-session-id: $session"',
 	`curl "$@" "$url" ${hereDocument(INITIALIZED)}`,
 ];
@@ -121,8 +121,8 @@ function statelessHeaders(message: unknown, version: string): string {
 }
 
 /**
- * A shell script that sends a request through bridge to a server that is given as its arguments: a log has neither its
- * command nor its URL.
+ * A shell script that sends a request through bridge to the server in its arguments, since a log contains
+ * neither its command nor its URL.
  */
 export function pipeScript({message, server, version}: RecordedRequest): string {
 	const name = /^[\w .:-]{1,64}$/.test(server) ? server : 'the server';
@@ -133,7 +133,7 @@ export function pipeScript({message, server, version}: RecordedRequest): string 
 	];
 	return [
 		'#!/bin/sh',
-		`# Sends one request to ${name}. The log has no address of it, so name it:`,
+		`# Sends one request to ${name}. The log does not contain its address, so pass it:`,
 		'#   sh request.sh -- COMMAND [ARGUMENT...]',
 		'#   sh request.sh --url URL',
 		...redactionNotes(message),

@@ -1,9 +1,9 @@
 import {element} from './dom.js';
 
-/** Browsers have no elements that are much higher. */
+/** Browsers limit the height of elements. */
 const MAX_HEIGHT = 15_000_000;
 
-/** What is to be drawn: the first row and how many, and where a row is in the element that scrolls. */
+/** The visible rows, and a function that returns the offset of a row in the scrolled element. */
 export type VisibleRows = {
 	readonly first: number;
 	readonly count: number;
@@ -11,20 +11,20 @@ export type VisibleRows = {
 };
 
 /**
- * Scrolls over any number of rows of one height, of which only those in sight are drawn. Where they are higher together than an
- * element can be, the bar moves in proportion, and the wheel and keys by rows still.
+ * Scrolls through any number of rows of equal height and draws only the visible ones. If their total height
+ * exceeds the limit, the scroll bar moves proportionally. The wheel and the keys still move by rows.
  */
 export class VirtualScroller {
 	readonly root: HTMLElement;
 	readonly spacer: HTMLElement;
 	readonly #rowHeight: number;
-	readonly #draw: (stretch: VisibleRows) => void;
+	readonly #draw: (visible: VisibleRows) => void;
 	#total = 0;
-	/** How far it is scrolled, if nothing were too high. */
+	/** The scroll offset without the height limit. */
 	#top = 0;
 	#isScheduled = false;
 
-	constructor(root: HTMLElement, rowHeight: number, draw: (stretch: VisibleRows) => void) {
+	constructor(root: HTMLElement, rowHeight: number, draw: (visible: VisibleRows) => void) {
 		this.root = root;
 		this.#rowHeight = rowHeight;
 		this.#draw = draw;
@@ -39,7 +39,7 @@ export class VirtualScroller {
 		return this.#total * this.#rowHeight;
 	}
 
-	/** How much more there is than the element has room for. */
+	/** The ratio of the full scroll range to that of the element. */
 	get #ratio(): number {
 		const view = this.root.clientHeight;
 		const scrollRange = Math.min(this.#height, MAX_HEIGHT) - view;
@@ -61,7 +61,7 @@ export class VirtualScroller {
 		this.draw();
 	}
 
-	/** Scrolls as little as it takes to have a row in sight. */
+	/** Scrolls by the minimum that makes a row visible. */
 	scrollIntoView(row: number): void {
 		const [top, bottom] = [row * this.#rowHeight, (row + 1) * this.#rowHeight];
 		if (top < this.#top) this.#moveTo(top);
@@ -69,7 +69,7 @@ export class VirtualScroller {
 		this.draw();
 	}
 
-	/** Draws what is in sight, soon, and once. */
+	/** Draws the visible rows in the next animation frame. Multiple calls are combined. */
 	draw(): void {
 		if (this.#isScheduled) return;
 		this.#isScheduled = true;
@@ -89,7 +89,7 @@ export class VirtualScroller {
 
 	#onScroll(): void {
 		const expected = this.#top / this.#ratio;
-		// What was set here comes back rounded.
+		// The browser rounds the values that were set here.
 		if (Math.abs(this.root.scrollTop - expected) > 1) this.#top = this.root.scrollTop * this.#ratio;
 		this.draw();
 	}

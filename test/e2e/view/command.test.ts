@@ -201,8 +201,8 @@ test('what cannot be shown is an error with one remedy [U-P1-18]', async t => {
 	for (const [args, told] of [
 		[[], /There is no log to show/],
 		[['/no/such/log'], /cannot be read/],
-		[[tempFolder(t)], /There is no file in/],
-		[['/dev/stdin'], /read once/],
+		[[tempFolder(t)], /There is no log file in/],
+		[['/dev/stdin'], /read only once/],
 		[['x', '--live', 'http://127.0.0.1:1/'], /There are logs and a --live URL\. Leave out one of the two\./],
 		[['x', '--conn', 'y'], /--conn is not valid for bridge view/],
 	] as const) {

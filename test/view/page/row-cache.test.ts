@@ -6,12 +6,12 @@ import {emptyFilter} from '../../../lib/view/page/model.js';
 import {RowCache} from '../../../lib/view/page/row-cache.js';
 import {until} from '../../helpers/program.js';
 
-test.serial('fetches rows again that were added while the last page was being fetched', async t => {
+test.serial('refetches the last page if rows were added while it was being fetched', async t => {
 	const server = createServer().listen(0, '127.0.0.1');
 	await once(server, 'listening');
 	t.teardown(() => server.close());
 	const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	// A page fetches relative URLs, which Node rejects.
+	// Browsers resolve relative URLs. Node rejects them.
 	const {fetch} = globalThis;
 	t.teardown(() => {
 		globalThis.fetch = fetch;

@@ -11,25 +11,27 @@ import {parseNdjson} from '../../helpers/ndjson.js';
 import {newFolder, start, until} from '../../helpers/program.js';
 import {startView, type View} from '../view.js';
 
-type Answer = {readonly id: unknown; readonly result: {readonly content: readonly [{readonly text: string}]}};
+type ToolResponse = {
+	readonly id: unknown;
+	readonly result: {readonly content: readonly [{readonly text: string}]};
+};
 
-/** A folder with a program of this name, which is found before all others. */
-async function programs(t: ExecutionContext, name: string, text: string) {
+/** Creates a folder with an executable program and puts it first in PATH. */
+async function createProgram(t: ExecutionContext, name: string, text: string) {
 	const folder = await newFolder(t);
 	writeFileSync(join(folder, name), text);
 	chmodSync(join(folder, name), 0o755);
 	return {folder, env: {...process.env, PATH: `${folder}:${process.env.PATH}`}};
 }
 
-/** Runs a script as a file. */
 function run(folder: string, script: string, env: NodeJS.ProcessEnv, ...args: readonly string[]) {
 	const file = join(folder, 'request.sh');
 	writeFileSync(file, script);
 	return spawnSync('sh', [file, ...args], {encoding: 'utf8', env, cwd: folder, input: ''});
 }
 
-/** The first request with this method, as the page has it. */
-async function recorded(view: View, method: string) {
+/** Returns the first request with this method as the page records it. */
+async function recordedRequest(view: View, method: string) {
 	const rows = async () => (await view.rows(`method=${encodeURIComponent(method)}`)).rows;
 	await until(async () => (await rows()).length > 0);
 	const [row] = (await rows()) as [ListedRow];
@@ -37,9 +39,9 @@ async function recorded(view: View, method: string) {
 	return {message: isJsonMembers(line) ? line.message : undefined, server: row.server, version: row.version};
 }
 
-test('a request in a log is copied as a script that sends it through bridge to a server that is named [U-P1-5]', async t => {
+test('a copied script sends its request through bridge to the server in its arguments [U-P1-5]', async t => {
 	const shim = `#!/bin/sh\nexec '${process.execPath}' '${bridgeBin}' "$@"\n`;
-	const {folder, env} = await programs(t, 'mcp-bridge', shim);
+	const {folder, env} = await createProgram(t, 'mcp-bridge', shim);
 	for (const version of ['2024-11-05', '2025-06-18', '2025-11-25']) {
 		const log = join(folder, `${version}.ndjson`);
 		const target = server('speaker', version);
@@ -49,11 +51,11 @@ test('a request in a log is copied as a script that sends it through bridge to a
 		await bridge.end();
 		const view = await startView(t, log);
 		t.is((await view.state()).gateway, null);
-		const script = pipeScript(await recorded(view, 'tools/call'));
+		const script = pipeScript(await recordedRequest(view, 'tools/call'));
 		const {stdout, status} = run(folder, script, env, '--', ...target);
 		t.is(status, 0);
-		const answer = parseNdjson<Answer>(stdout).find(({id}) => id === 1);
-		t.deepEqual(JSON.parse(answer?.result.content[0].text ?? ''), {
+		const response = parseNdjson<ToolResponse>(stdout).find(({id}) => id === 1);
+		t.deepEqual(JSON.parse(response?.result.content[0].text ?? ''), {
 			name: 'say',
 			arguments: {text: "it's ünusual\n"},
 		});
@@ -63,8 +65,8 @@ test('a request in a log is copied as a script that sends it through bridge to a
 	}
 });
 
-test('no text of a log is run by a script that was copied [U-P1-5]', async t => {
-	const {folder, env} = await programs(
+test('a copied script never executes text from the log [U-P1-5]', async t => {
+	const {folder, env} = await createProgram(
 		t,
 		'curl',
 		'#!/bin/sh\nprintf "%s|" "$@"; cat; case "$*" in *-D*) echo "Mcp-Session-Id: s";; esac\n',
@@ -90,7 +92,7 @@ test('no text of a log is run by a script that was copied [U-P1-5]', async t => 
 	}
 });
 
-test('the page of bridge view --live has the origin of its gateway [U-P1-5]', async t => {
+test('the state of bridge view --live has the origin of its gateway [U-P1-5]', async t => {
 	const view = await startView(t, '--live', 'http://127.0.0.1:9/?x=1');
 	t.is((await view.state()).gateway, 'http://127.0.0.1:9');
 });
