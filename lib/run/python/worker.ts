@@ -71,8 +71,8 @@ function copySegments(memory: WasmMemory, segments: readonly DataSegment[]): voi
 }
 
 /**
- * Runs the program and posts its messages until it ends. The main function does not return, since its callers
- * in the snapshot do not exist here.
+ * Runs the program and posts its messages until it ends. Calls the main function directly: the code that the
+ * snapshot interrupted never continues.
  */
 function runProgram({python, port, sentCount, output, limits, callBytes}: RunData): void {
 	const programInput: ProgramInput = new ProgramInput(port, sentCount, () => programOutput.callCount + 1);
