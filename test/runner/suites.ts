@@ -27,9 +27,9 @@ const slow: {readonly [folder: string]: readonly string[]} = {
 		'malformed-initialize',
 		'orphans',
 		'poisoned-tools',
-		'second-look',
 		'shutdown',
 		'slow-handshake',
+		'unresponsive-child',
 	],
 	'e2e/gateway': [
 		'bodies',

@@ -17,9 +17,9 @@ const deep = (levels: number, id: number): string =>
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
 
-/** What a client sends, and what it is told: the code, and the id as it is written. */
-const refused: ReadonlyArray<readonly [title: string, line: string | Buffer, code: number, id: string]> = [
-	['words', 'this is no JSON', -32700, 'null'],
+/** Invalid lines of a client, with the code and the id of the error that bridge returns. */
+const invalid: ReadonlyArray<readonly [title: string, line: string | Buffer, code: number, id: string]> = [
+	['words', 'this is not JSON', -32700, 'null'],
 	['half a message', '{"jsonrpc":"2.0","id":1,"method":"echo"', -32700, 'null'],
 	['two messages on a line', '{"jsonrpc":"2.0","id":1,"method":"echo"}{"jsonrpc":"2.0"}', -32700, 'null'],
 	['a trailing comma', '{"jsonrpc":"2.0","id":1,"method":"echo",}', -32700, 'null'],
@@ -34,18 +34,23 @@ const refused: ReadonlyArray<readonly [title: string, line: string | Buffer, cod
 		'null',
 	],
 	[
-		'an overlong byte sequence',
+		'an overlong UTF-8 sequence',
 		latin1('{"jsonrpc":"2.0","id":1,"method":"echo","params":"\xc0\xaf"}'),
 		-32700,
 		'null',
 	],
 	[
-		'a surrogate in bytes',
+		'an encoded surrogate',
 		latin1('{"jsonrpc":"2.0","id":1,"method":"echo","params":"\xed\xa0\x80"}'),
 		-32700,
 		'null',
 	],
-	['a cut byte sequence', latin1('{"jsonrpc":"2.0","id":1,"method":"echo","params":"\xc3"}'), -32700, 'null'],
+	[
+		'a truncated UTF-8 sequence',
+		latin1('{"jsonrpc":"2.0","id":1,"method":"echo","params":"\xc3"}'),
+		-32700,
+		'null',
+	],
 	['a number', '42', -32600, 'null'],
 	['a string', '"ping"', -32600, 'null'],
 	['null', 'null', -32600, 'null'],
@@ -59,73 +64,86 @@ const refused: ReadonlyArray<readonly [title: string, line: string | Buffer, cod
 	['an id that is true', '{"jsonrpc":"2.0","id":true,"method":"echo"}', -32600, 'null'],
 	['an id that is an object', '{"jsonrpc":"2.0","id":{"a":1},"method":"echo"}', -32600, 'null'],
 	['an id that is an array', '{"jsonrpc":"2.0","id":[1],"method":"echo"}', -32600, 'null'],
-	['two methods', '{"jsonrpc":"2.0","id":9,"method":"echo","method":"exit"}', -32600, '9'],
-	['two methods, one escaped', '{"jsonrpc":"2.0","id":9,"method":"echo","\\u006dethod":"exit"}', -32600, '9'],
-	['two params', '{"jsonrpc":"2.0","id":10,"method":"echo","params":{},"params":{"a":1}}', -32600, '10'],
+	['a duplicate method', '{"jsonrpc":"2.0","id":9,"method":"echo","method":"exit"}', -32600, '9'],
 	[
-		'two names in params',
+		'a duplicate method with an escape',
+		'{"jsonrpc":"2.0","id":9,"method":"echo","\\u006dethod":"exit"}',
+		-32600,
+		'9',
+	],
+	[
+		'duplicate params',
+		'{"jsonrpc":"2.0","id":10,"method":"echo","params":{},"params":{"a":1}}',
+		-32600,
+		'10',
+	],
+	[
+		'a duplicate name in params',
 		'{"jsonrpc":"2.0","id":11,"method":"echo","params":{"name":"a","name":"b"}}',
 		-32600,
 		'11',
 	],
-	['1001 levels', deep(1001, 12), -32600, '12'],
-	['100,000 levels', deep(100_000, 13), -32600, '13'],
+	['1001 levels of nesting', deep(1001, 12), -32600, '12'],
+	['100,000 levels of nesting', deep(100_000, 13), -32600, '13'],
 ];
 
 const shared = sharePuppet();
 
-for (const [title, line, code, id] of refused)
+for (const [title, line, code, id] of invalid)
 	test.serial(
-		`A the client sends ${title}: ${code} with id ${id}, nothing reaches the server, the next call works`,
+		`rejects ${title} from the client with ${code} and id ${id}, and forwards the next call`,
 		async t => {
 			const {bridge} = shared();
-			const heard = await heardBy(shared());
+			const before = await heardBy(shared());
 			const {length} = bridge.lines;
 			const warnings = logged(bridge, 'client.message.refused').length;
 			bridge.sendText(Buffer.concat([Buffer.from(line), Buffer.from('\n')]));
-			// It hears of the question that was asked first, and of no more.
-			t.is((await heardBy(shared())).length, heard.length + 1);
+			// The only new line is the first `heardBy` request.
+			t.is((await heardBy(shared())).length, before.length + 1);
 			t.is(bridge.lines.length, length + 2);
-			const answer = bridge.lines[length] ?? '';
-			t.is(errorOf(JSON.parse(answer)).code, code);
-			t.like(errorOf(JSON.parse(answer)).data, {source: 'bridge'});
-			t.true(answer.includes(`"id":${id},`), answer);
+			const reply = bridge.lines[length] ?? '';
+			t.is(errorOf(JSON.parse(reply)).code, code);
+			t.like(errorOf(JSON.parse(reply)).data, {source: 'bridge'});
+			t.true(reply.includes(`"id":${id},`), reply);
 			t.true(isAllRpc(bridge.lines));
 			await until(() => logged(bridge, 'client.message.refused').length === warnings + 1);
 		},
 	);
 
-test.serial('two ids are refused with -32600 [A14]', async t => {
+test.serial('rejects a request with duplicate ids with -32600 [A14]', async t => {
 	const {bridge} = await startPuppet(t);
 	bridge.sendText('{"jsonrpc":"2.0","id":1,"method":"echo","id":2}\n');
 	t.is(errorOf(await bridge.message(({error}) => error !== undefined)).code, -32600);
 	t.is(await bridge.end(), 0);
 });
 
-test.serial('an answer of the client with both result and error is dropped with a warning [A17]', async t => {
+test.serial('drops a response of the client with both result and error, with a warning [A17]', async t => {
 	const {bridge} = await startPuppet(t);
 	bridge.sendText('{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}\n');
 	const {result} = await bridge.request('next', 'heard');
-	// The handshake, and the question itself.
+	// Both lines of the handshake, and this request.
 	t.is((result as {lines: string[]}).lines.length, 3);
 	t.is(await bridge.end(), 0);
 	t.is(logged(bridge, 'client.message.refused').length, 1);
 });
 
-/** What passes as it is: the server gets these very bytes. */
+/** Lines that are forwarded byte for byte. */
 const passing: ReadonlyArray<readonly [title: string, line: string]> = [
-	['1000 levels', deep(1000, 1)],
+	['1000 levels of nesting', deep(1000, 1)],
 	['escaped lone surrogates', '{"jsonrpc":"2.0","id":1,"method":"echo","params":{"x":"\\ud800 \\udfff"}}'],
 	['an escaped NUL', '{"jsonrpc":"2.0","id":1,"method":"echo","params":{"x":"\\u0000"}}'],
 	['U+2028 and U+2029', '{"jsonrpc":"2.0","id":1,"method":"echo","params":{"x":"\u2028\u2029"}}'],
 	[
-		'numbers no parser keeps',
+		'numbers that JSON.parse changes',
 		'{"jsonrpc":"2.0","id":1,"method":"echo","params":[9007199254740993,1.0,1e400,-0]}',
 	],
-	['odd white space', '{ "jsonrpc" :"2.0",\t"id":1 , "method": "echo"  ,"params":{}}'],
+	['unusual white space', '{ "jsonrpc" :"2.0",\t"id":1 , "method": "echo"  ,"params":{}}'],
 	['another order of keys', '{"params":{},"method":"echo","id":1,"jsonrpc":"2.0"}'],
-	['keys in other case', '{"jsonrpc":"2.0","id":1,"method":"echo","Method":"exit","ID":2,"params":{}}'],
-	['two names further down', '{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":{"name":1,"name":2}}}'],
+	['keys in a different case', '{"jsonrpc":"2.0","id":1,"method":"echo","Method":"exit","ID":2,"params":{}}'],
+	[
+		'a duplicate name at a deeper level',
+		'{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":{"name":1,"name":2}}}',
+	],
 	[
 		'__proto__',
 		'{"jsonrpc":"2.0","id":1,"method":"echo","params":{"__proto__":{"polluted":1},"constructor":{"prototype":{"a":1}}}}',
@@ -134,7 +152,7 @@ const passing: ReadonlyArray<readonly [title: string, line: string]> = [
 ];
 
 for (const [title, line] of passing)
-	test.serial(`A the client sends ${title}: the server gets the same bytes`, async t => {
+	test.serial(`forwards ${title} from the client unchanged`, async t => {
 		const {bridge} = shared();
 		const {length} = bridge.lines;
 		bridge.sendText(`${line}\n`);
@@ -144,7 +162,7 @@ for (const [title, line] of passing)
 	});
 
 test.serial(
-	'__proto__ in a call stays data on its way there and back, with a trace and a log [A15]',
+	'treats __proto__ in a call and its result as data, also in the trace and the log [A15]',
 	async t => {
 		const {bridge} = await startPuppet(t, [], ['--debug']);
 		const params = '{"__proto__":{"polluted":1},"name":"x"}';
@@ -156,7 +174,7 @@ test.serial(
 );
 
 test.serial(
-	'a byte order mark, CRLF, blank lines, single bytes and no last line end are all fine [A1]',
+	'accepts a byte order mark, CRLF, blank lines, single bytes and a missing last line end [A1]',
 	async t => {
 		const {bridge} = await startPuppet(t);
 		for (const byte of Buffer.from('\r\n \n{"jsonrpc":"2.0","id":1,"method":"echo","params":{"x":"é"}}\r\n'))
@@ -168,20 +186,20 @@ test.serial(
 	},
 );
 
-const inFlight = async ({bridge}: Puppet, line: string): Promise<Message> => {
+const sendWithHeldId = async ({bridge}: Puppet, line: string): Promise<Message> => {
 	bridge.sendText('{"jsonrpc":"2.0","id":1,"method":"hold"}\n');
 	bridge.sendText(`${line}\n`);
 	return bridge.message(({error}) => error !== undefined);
 };
 
 test.serial(
-	'an id that is in flight is refused with -32600, forwarded once, and the first is unaffected [A10]',
+	'rejects a request whose id is pending with -32600 and does not affect the first one [A10]',
 	async t => {
 		const puppet = await startPuppet(t);
 		const {bridge} = puppet;
-		const answer = await inFlight(puppet, '{"jsonrpc":"2.0","id":1,"method":"echo"}');
-		t.is(errorOf(answer).code, -32600);
-		t.is(answer.id, 1);
+		const rejection = await sendWithHeldId(puppet, '{"jsonrpc":"2.0","id":1,"method":"echo"}');
+		t.is(errorOf(rejection).code, -32600);
+		t.is(rejection.id, 1);
 		t.like(await bridge.request(2, 'held'), {result: {count: 1}});
 		await bridge.request(3, 'release');
 		t.deepEqual(

@@ -17,71 +17,65 @@ const deep = (levels: number): string =>
 const base64 = (text: string, encoding: BufferEncoding = 'utf8'): string =>
 	Buffer.from(`${text}\n`, encoding).toString('base64');
 
-/** What a server may print that is no message. */
+/** Lines on the stdout of a server that are not JSON-RPC messages. */
 const garbage: ReadonlyArray<readonly [title: string, base64: string]> = [
 	['words', base64('Listening on port 3000')],
-	['a stack', base64('Error: no\n    at main.js:1:1')],
+	['a stack trace', base64('Error: no\n    at main.js:1:1')],
 	['half a message', base64('{"jsonrpc":"2.0","method":"x"')],
-	['colours', base64('\u001b[32mready\u001b[0m')],
+	['color codes', base64('\u001b[32mready\u001b[0m')],
 	['an invalid byte', base64('{"jsonrpc":"2.0","method":"x","params":"\xff"}', 'latin1')],
-	['an object of no meaning', base64('{"level":30,"msg":"hello"}')],
+	['an unrelated object', base64('{"level":30,"msg":"hello"}')],
 	['no version', base64('{"id":1,"result":{}}')],
 	[
-		'an answer with result and error',
+		'a response with both result and error',
 		base64('{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}'),
 	],
-	['an answer with neither', base64('{"jsonrpc":"2.0","id":1}')],
+	['a response with neither result nor error', base64('{"jsonrpc":"2.0","id":1}')],
 	['a request with id null', base64('{"jsonrpc":"2.0","id":null,"method":"x"}')],
 	['an id that is an object', base64('{"jsonrpc":"2.0","id":{},"result":{}}')],
-	['two ids', base64('{"jsonrpc":"2.0","id":1,"id":"first","result":{}}')],
-	['1001 levels', base64(deep(1001))],
-	['100,000 levels', base64(deep(100_000))],
+	['duplicate ids', base64('{"jsonrpc":"2.0","id":1,"id":"first","result":{}}')],
+	['1001 levels of nesting', base64(deep(1001))],
+	['100,000 levels of nesting', base64(deep(100_000))],
 ];
 
 const shared = sharePuppet();
 
 for (const [title, bytes] of garbage)
-	test.serial(
-		`the server prints ${title}: it is skipped with a warning, and the conversation goes on [A5]`,
-		async t => {
-			const {bridge} = shared();
-			const {length} = bridge.lines;
-			// Something with an id that nobody waits for may as well be called an answer without a question.
-			const warnings = () =>
-				['child.stdout.garbage', 'rpc.orphan_response'].flatMap(event => logged(bridge, event));
-			const before = warnings().length;
-			bridge.send({method: 'raw', params: {base64: bytes}});
-			t.like(await bridge.request(`after ${title}`, 'echo', {ok: true}), {result: {ok: true}});
-			await until(() => warnings().length > before);
-			t.is(bridge.lines.length, length + 1);
-			t.true(isAllRpc(bridge.lines));
-			for (const {start: excerpt = ''} of warnings()) t.true(String(excerpt).length <= 200);
-		},
-	);
+	test.serial(`skips ${title} on stdout of the child with a warning [A5]`, async t => {
+		const {bridge} = shared();
+		const {length} = bridge.lines;
+		// An object with an unknown id may be logged as an orphan response instead.
+		const warnings = () =>
+			['child.stdout.garbage', 'rpc.orphan_response'].flatMap(event => logged(bridge, event));
+		const before = warnings().length;
+		bridge.send({method: 'raw', params: {base64: bytes}});
+		t.like(await bridge.request(`after ${title}`, 'echo', {ok: true}), {result: {ok: true}});
+		await until(() => warnings().length > before);
+		t.is(bridge.lines.length, length + 1);
+		t.true(isAllRpc(bridge.lines));
+		for (const {start: excerpt = ''} of warnings()) t.true(String(excerpt).length <= 200);
+	});
 
-for (const [title, answer] of [
+for (const [title, response] of [
 	['no version', '{"id":1,"result":{}}'],
 	['result and error', '{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}'],
 	['neither result nor error', '{"jsonrpc":"2.0","id":1}'],
 	['a repeated key', '{"jsonrpc":"2.0","id":1,"result":{},"result":{}}'],
-	['1002 levels', `{"jsonrpc":"2.0","id":1,"result":${'['.repeat(1001)}0${']'.repeat(1001)}}`],
+	['1002 levels of nesting', `{"jsonrpc":"2.0","id":1,"result":${'['.repeat(1001)}0${']'.repeat(1001)}}`],
 ] as const)
-	test.serial(
-		`an answer with ${title} is dropped with a warning, and its call still gets an answer in time [A17]`,
-		async t => {
-			const {bridge} = await startHurried(t, 2);
-			bridge.send({id: 1, method: 'raw', params: {base64: base64(answer)}});
-			await bridge.says(/child\.stdout\.garbage/);
-			// This one runs out of time after the other.
-			t.like(await bridge.request(2, 'hold'), {error: {code: -31002}});
-			t.is(await bridge.end(), 0);
-			t.is(answersTo(bridge, 1).length, 1);
-			t.true('error' in (answersTo(bridge, 1)[0] ?? {}));
-			t.true(isAllRpc(bridge.lines));
-		},
-	);
+	test.serial(`drops a response with ${title} with a warning, and the call times out [A17]`, async t => {
+		const {bridge} = await startHurried(t, 2);
+		bridge.send({id: 1, method: 'raw', params: {base64: base64(response)}});
+		await bridge.says(/child\.stdout\.garbage/);
+		// This request times out after the first one.
+		t.like(await bridge.request(2, 'hold'), {error: {code: -31002}});
+		t.is(await bridge.end(), 0);
+		t.is(answersTo(bridge, 1).length, 1);
+		t.true('error' in (answersTo(bridge, 1)[0] ?? {}));
+		t.true(isAllRpc(bridge.lines));
+	});
 
-test.serial('a banner before the first message is skipped with a warning that shows it [A5]', async t => {
+test.serial('logs an excerpt of a banner before the first message [A5]', async t => {
 	const banner = `Welcome to the server!\n${'='.repeat(5000)}\n`;
 	const running = start(t, ['--', ...server('puppet', `--say=${banner}`)]);
 	t.true('result' in (await running.request(1, 'initialize', opening)));
@@ -92,7 +86,7 @@ test.serial('a banner before the first message is skipped with a warning that sh
 	t.is(String(second?.start).length, 200);
 });
 
-test.serial('1000 levels from the server pass [A4]', async t => {
+test.serial('forwards a message of the upstream with 1000 levels of nesting [A4]', async t => {
 	const {bridge} = await startPuppet(t);
 	bridge.send({method: 'raw', params: {base64: base64(deep(1000))}});
 	await bridge.hasLines(2);
@@ -100,28 +94,25 @@ test.serial('1000 levels from the server pass [A4]', async t => {
 	t.is(await bridge.end(), 0);
 });
 
-test.serial(
-	'an answer given twice is passed on once, and the second is dropped with a warning [A12]',
-	async t => {
-		const {bridge} = await startPuppet(t);
-		t.like(await bridge.request(1, 'twice'), {result: {time: 1}});
-		t.like(await bridge.request(2, 'echo', {ok: true}), {result: {ok: true}});
-		t.is(await bridge.end(), 0);
-		t.is(answersTo(bridge, 1).length, 1);
-		t.is(logged(bridge, 'rpc.orphan_response').length, 1);
-	},
-);
-
-test.serial('an answer to what nobody asked is dropped with a warning [A12]', async t => {
+test.serial('forwards only the first of two responses to a request, with a warning [A12]', async t => {
 	const {bridge} = await startPuppet(t);
-	bridge.send({method: 'raw', params: {base64: base64('{"jsonrpc":"2.0","id":"unasked","result":{}}')}});
+	t.like(await bridge.request(1, 'twice'), {result: {time: 1}});
+	t.like(await bridge.request(2, 'echo', {ok: true}), {result: {ok: true}});
+	t.is(await bridge.end(), 0);
+	t.is(answersTo(bridge, 1).length, 1);
+	t.is(logged(bridge, 'rpc.orphan_response').length, 1);
+});
+
+test.serial('drops a response to an unknown request with a warning [A12]', async t => {
+	const {bridge} = await startPuppet(t);
+	bridge.send({method: 'raw', params: {base64: base64('{"jsonrpc":"2.0","id":"unknown","result":{}}')}});
 	t.like(await bridge.request(2, 'echo', {ok: true}), {result: {ok: true}});
 	t.is(await bridge.end(), 0);
 	t.is(bridge.lines.length, 2);
 	t.is(logged(bridge, 'rpc.orphan_response').length, 1);
 });
 
-test.serial('A requests of the server and of the client under the same id do not meet', async t => {
+test.serial('keeps requests of both sides apart when they have the same id', async t => {
 	const {bridge} = await startPuppet(t);
 	bridge.send({id: 1, method: 'hold'});
 	const request = '{"jsonrpc":"2.0","id":1,"method":"roots/list"}';
@@ -135,7 +126,7 @@ test.serial('A requests of the server and of the client under the same id do not
 	t.is(await bridge.end(), 0);
 });
 
-test.serial('A an error of the server with id null passes', async t => {
+test.serial('forwards an error of the upstream that has id null', async t => {
 	const {bridge} = await startPuppet(t);
 	const error = '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"What?"}}';
 	bridge.send({method: 'raw', params: {base64: base64(error)}});
@@ -144,36 +135,30 @@ test.serial('A an error of the server with id null passes', async t => {
 	t.is(await bridge.end(), 0);
 });
 
-test.serial(
-	'a secret in what the server prints beside its messages is not in the log of bridge [K4]',
-	async t => {
-		const {bridge} = await startPuppet(t);
-		bridge.send({
-			method: 'raw',
-			params: {base64: base64('started with api_key=canary-1 and token: canary-2')},
-		});
-		await bridge.request('next', 'echo');
-		t.is(await bridge.end(), 0);
-		t.is(logged(bridge, 'child.stdout.garbage').length, 1);
-		t.notRegex(bridge.stderr, /canary/);
-	},
-);
+test.serial('redacts secrets in garbage on stdout of the child from the log [K4]', async t => {
+	const {bridge} = await startPuppet(t);
+	bridge.send({
+		method: 'raw',
+		params: {base64: base64('started with api_key=canary-1 and token: canary-2')},
+	});
+	await bridge.request('next', 'echo');
+	t.is(await bridge.end(), 0);
+	t.is(logged(bridge, 'child.stdout.garbage').length, 1);
+	t.notRegex(bridge.stderr, /canary/);
+});
 
-test.serial(
-	'a secret in what a client sends that is no message is not in the log of bridge [K4]',
-	async t => {
-		const {bridge} = await startPuppet(t);
-		bridge.sendText(
-			'{"jsonrpc":"2.0","id":1,"params":{"password":"canary-1","authorization":"Bearer canary-2"}\n',
-		);
-		await bridge.request('next', 'echo');
-		t.is(await bridge.end(), 0);
-		t.is(logged(bridge, 'client.message.refused').length, 1);
-		t.notRegex(bridge.stderr, /canary/);
-	},
-);
+test.serial('redacts secrets in invalid lines of the client from the log [K4]', async t => {
+	const {bridge} = await startPuppet(t);
+	bridge.sendText(
+		'{"jsonrpc":"2.0","id":1,"params":{"password":"canary-1","authorization":"Bearer canary-2"}\n',
+	);
+	await bridge.request('next', 'echo');
+	t.is(await bridge.end(), 0);
+	t.is(logged(bridge, 'client.message.refused').length, 1);
+	t.notRegex(bridge.stderr, /canary/);
+});
 
-test.serial('control characters in what the server prints cannot forge a line of the log [K5]', async t => {
+test.serial('escapes control characters of the child, so that it cannot forge log entries [K5]', async t => {
 	const {bridge} = await startPuppet(t);
 	const forged = '{"level":60,"event":"forged"}';
 	bridge.send({method: 'raw', params: {base64: base64(`x\r${forged}\u0085${forged}\u001b[2J`)}});

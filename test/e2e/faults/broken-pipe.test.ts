@@ -14,11 +14,10 @@ const call = (id: number): string =>
 
 type Shell = {
 	readonly child: ChildProcess;
-	/** Resolves to all output when the shell has ended. */
-	readonly ended: Promise<{stdout: string; stderr: string}>;
+	/** Resolves with all output when the shell has exited. */
+	readonly exited: Promise<{stdout: string; stderr: string}>;
 };
 
-/** Runs a script in a real shell. */
 function shell(t: ExecutionContext, script: string): Shell {
 	const child = spawn('sh', ['-c', script], {stdio: 'pipe'});
 	t.teardown(() => child.kill('SIGKILL'));
@@ -28,23 +27,23 @@ function shell(t: ExecutionContext, script: string): Shell {
 			texts[name] += text;
 		});
 	child.stdin.on('error', () => {});
-	return {child, ended: new Promise(resolve => child.once('close', () => resolve(texts)))};
+	return {child, exited: new Promise(resolve => child.once('close', () => resolve(texts)))};
 }
 
-/** A script whose bridge writes down its exit code. */
+/** Wraps a command so that its exit code is written to a file. */
 const withCode = (command: string, file: string): string => `{ ${command}; echo $? > '${file}'; }`;
 
 test.serial(
-	'bridge -- server | head -1 ends in order after one line, with its input at an end [L4]',
+	'`bridge -- server | head -1` exits with 0 after one line when stdin is at its end [L4]',
 	async t => {
 		const [marker, folder] = [newMarker(t), await newFolder(t)];
 		const file = join(folder, 'code');
-		const {child, ended} = shell(
+		const {child, exited} = shell(
 			t,
 			`${withCode(bridge('--', ...server('puppet', marker)), file)} | head -1 | cut -c 1-30`,
 		);
 		child.stdin?.end(call(1) + call(2) + call(3));
-		const {stdout, stderr} = await ended;
+		const {stdout, stderr} = await exited;
 		t.is(stdout, '{"jsonrpc":"2.0","id":1,"resul\n');
 		t.notRegex(stderr, BUG);
 		await until(() => processesWith(marker).length === 0);
@@ -52,61 +51,61 @@ test.serial(
 	},
 );
 
-test.serial('bridge -- server | head -1 ends in order although its input stays open [L4]', async t => {
+test.serial('`bridge -- server | head -1` exits with 0 although its stdin stays open [L4]', async t => {
 	const [marker, folder] = [newMarker(t), await newFolder(t)];
 	const file = join(folder, 'code');
-	const {child, ended} = shell(
+	const {child, exited} = shell(
 		t,
 		`${withCode(bridge('--', ...server('puppet', '--ignore-eof', marker)), file)} | head -1 | cut -c 1-30`,
 	);
 	for (let id = 1; id < 20; id++) child.stdin?.write(call(id));
-	const {stdout, stderr} = await ended;
+	const {stdout, stderr} = await exited;
 	t.is(stdout, '{"jsonrpc":"2.0","id":1,"resul\n');
 	t.notRegex(stderr, BUG);
 	t.is((await readFile(file, 'utf8')).trim(), '0');
 	await until(() => processesWith(marker).length === 0);
 });
 
-test.serial('a flooding server behind bridge | head -1 is ended [L4]', async t => {
+test.serial('stops a flooding server behind `bridge | head -1` [L4]', async t => {
 	t.timeout(20_000);
 	const [marker, folder] = [newMarker(t), await newFolder(t)];
 	const file = join(folder, 'code');
 	const command = bridge('--', ...server('flood', String(2 ** 40), '1000', marker));
-	const {ended} = shell(t, `${withCode(command, file)} | head -1`);
-	const {stdout, stderr} = await ended;
+	const {exited} = shell(t, `${withCode(command, file)} | head -1`);
+	const {stdout, stderr} = await exited;
 	t.regex(stdout, /^\{"jsonrpc":"2\.0","method":"notifications\/message".*\}\n$/);
 	t.notRegex(stderr, BUG);
 	t.is((await readFile(file, 'utf8')).trim(), '0');
 	await until(() => processesWith(marker).length === 0);
 });
 
-test.serial('the filter with an endless input and | head -1 ends in order [L4]', async t => {
+test.serial('the filter exits with 0 on endless input piped to `head -1` [L4]', async t => {
 	const file = join(await newFolder(t), 'code');
 	const message = '{"jsonrpc":"2.0","method":"x"}';
-	const {ended} = shell(t, `yes '${message}' | ${withCode(bridge(), file)} | head -1`);
-	const {stdout, stderr} = await ended;
+	const {exited} = shell(t, `yes '${message}' | ${withCode(bridge(), file)} | head -1`);
+	const {stdout, stderr} = await exited;
 	t.is(stdout, `${message}\n`);
 	t.notRegex(stderr, BUG);
 	t.is((await readFile(file, 'utf8')).trim(), '0');
 });
 
-test.serial('the filter whose output is closed from the start ends in order [L4]', async t => {
+test.serial('the filter exits with 0 when its output is closed from the start [L4]', async t => {
 	const file = join(await newFolder(t), 'code');
-	const {ended} = shell(t, `yes '{"jsonrpc":"2.0","method":"x"}' | ${withCode(bridge(), file)} | true`);
-	const {stderr} = await ended;
+	const {exited} = shell(t, `yes '{"jsonrpc":"2.0","method":"x"}' | ${withCode(bridge(), file)} | true`);
+	const {stderr} = await exited;
 	t.notRegex(stderr, BUG);
 	t.is((await readFile(file, 'utf8')).trim(), '0');
 });
 
-test.serial('a traffic log is complete although the output of bridge was closed [L4]', async t => {
+test.serial('completes the traffic log when stdout of bridge is closed [L4]', async t => {
 	const folder = await newFolder(t);
 	const log = join(folder, 'traffic.ndjson');
-	const {child, ended} = shell(
+	const {child, exited} = shell(
 		t,
 		`${bridge('--log', log, '--', ...server('puppet'))} | head -1 | cut -c 1-10`,
 	);
 	for (let id = 1; id < 5; id++) child.stdin?.write(call(id));
-	await ended;
+	await exited;
 	const lines = (await readFile(log, 'utf8')).trimEnd().split('\n');
 	t.regex(lines[0] ?? '', /"event":"open"/);
 	t.regex(lines.at(-1) ?? '', /"event":"close"/);

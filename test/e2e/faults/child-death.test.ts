@@ -4,17 +4,17 @@ import {answersTo, errorOf, isAllRpc, processesWith, startPuppet} from '../../he
 const BUG = /This is a bug|\n {4}at /;
 
 test.serial(
-	'kill -9 of the child answers each of 100 calls in flight once, with the signal, and later ones too [E1]',
+	'fails 100 pending calls and all later ones with the signal when the child is killed [E1]',
 	async t => {
 		const {bridge, pid, marker} = await startPuppet(t);
 		const ids = Array.from({length: 100}, (_, index) => index);
 		for (const id of ids) bridge.send({id, method: 'hold'});
 		t.like(await bridge.request('held', 'held'), {result: {count: 100}});
 		process.kill(pid, 'SIGKILL');
-		const answers = await Promise.all(ids.map(id => bridge.answer(id)));
-		for (const answer of answers) {
-			t.is(errorOf(answer).code, -31004);
-			t.like(errorOf(answer).data, {
+		const responses = await Promise.all(ids.map(id => bridge.answer(id)));
+		for (const response of responses) {
+			t.is(errorOf(response).code, -31004);
+			t.like(errorOf(response).data, {
 				source: 'bridge',
 				kind: 'child_exited',
 				exitCode: null,
@@ -35,7 +35,7 @@ test.serial(
 );
 
 test.serial(
-	'a child that exits by itself gives its exit code to calls in flight, and at last to bridge [E1]',
+	'reports the exit code of the child in errors of pending calls and exits with it [E1]',
 	async t => {
 		const {bridge} = await startPuppet(t);
 		bridge.send({id: 1, method: 'hold'});
@@ -47,16 +47,13 @@ test.serial(
 	},
 );
 
-test.serial(
-	'a child that exits with 0 in the middle of a call fails that call, and bridge ends with 0 [E1]',
-	async t => {
-		const {bridge} = await startPuppet(t);
-		t.like(await bridge.request(1, 'exit', {code: 0}), {error: {code: -31004, data: {exitCode: 0}}});
-		t.is(await bridge.end(), 0);
-	},
-);
+test.serial('fails a pending call when the child exits with 0, and exits with 0 too [E1]', async t => {
+	const {bridge} = await startPuppet(t);
+	t.like(await bridge.request(1, 'exit', {code: 0}), {error: {code: -31004, data: {exitCode: 0}}});
+	t.is(await bridge.end(), 0);
+});
 
-test.serial('a notification to a dead child is dropped without an answer [E1]', async t => {
+test.serial('drops a notification to a dead child without a reply [E1]', async t => {
 	const {bridge} = await startPuppet(t);
 	await bridge.request(1, 'exit', {code: 3});
 	const count = bridge.lines.length;
@@ -66,19 +63,16 @@ test.serial('a notification to a dead child is dropped without an answer [E1]', 
 	t.is(await bridge.end(), 3);
 });
 
-test.serial(
-	'what the child said before it died is delivered before the errors of its death [E1]',
-	async t => {
-		const {bridge} = await startPuppet(t);
-		for (let id = 0; id < 500; id++) bridge.send({id, method: 'big', params: {bytes: 2000}});
-		bridge.send({id: 'last', method: 'exit', params: {code: 3}});
-		t.like(await bridge.answer('last'), {error: {code: -31004}});
-		t.is(bridge.lines.filter(line => line.includes('"result":{"text"')).length, 500);
-		t.is(await bridge.end(), 3);
-	},
-);
+test.serial('delivers responses of a child before the errors of its exit [E1]', async t => {
+	const {bridge} = await startPuppet(t);
+	for (let id = 0; id < 500; id++) bridge.send({id, method: 'big', params: {bytes: 2000}});
+	bridge.send({id: 'last', method: 'exit', params: {code: 3}});
+	t.like(await bridge.answer('last'), {error: {code: -31004}});
+	t.is(bridge.lines.filter(line => line.includes('"result":{"text"')).length, 500);
+	t.is(await bridge.end(), 3);
+});
 
-test.serial('a child that closes its stdout and lives on is taken for dead [E7]', async t => {
+test.serial('treats a child that closes its stdout as dead [E7]', async t => {
 	const {bridge, marker} = await startPuppet(t, ['--ignore-eof']);
 	bridge.send({id: 1, method: 'hold'});
 	bridge.send({method: 'close-stdout'});
@@ -89,7 +83,7 @@ test.serial('a child that closes its stdout and lives on is taken for dead [E7]'
 	t.is(answersTo(bridge, 1).length, 1);
 });
 
-test.serial('a child that closes its stdout and ignores SIGTERM is taken for dead, too [E7]', async t => {
+test.serial('treats a child that closes its stdout and ignores SIGTERM as dead [E7]', async t => {
 	const {bridge, marker} = await startPuppet(t, ['--ignore-eof', '--ignore-signals']);
 	bridge.send({method: 'close-stdout'});
 	t.is(errorOf(await bridge.request(1, 'echo')).code, -31004);
@@ -97,7 +91,7 @@ test.serial('a child that closes its stdout and ignores SIGTERM is taken for dea
 	t.is(await bridge.end(), 1);
 });
 
-test.serial('a child that closes its stdin and lives on is taken for dead at the next call [E7]', async t => {
+test.serial('treats a child that closes its stdin as dead at the next call [E7]', async t => {
 	const {bridge, marker} = await startPuppet(t, ['--ignore-eof']);
 	bridge.send({id: 1, method: 'hold'});
 	await bridge.request(2, 'close-stdin');
@@ -108,7 +102,7 @@ test.serial('a child that closes its stdin and lives on is taken for dead at the
 });
 
 test.serial(
-	'calls written to a child that is dying are each answered once, with no stack on stderr [E8]',
+	'replies once to each call that is written to an exiting child, without a stack trace [E8]',
 	async t => {
 		const {bridge} = await startPuppet(t);
 		const calls = Array.from({length: 2000}, (_, id) =>

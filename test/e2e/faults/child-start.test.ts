@@ -15,36 +15,35 @@ import {
 const [line] = handshake;
 const initialize = `${line}\n`;
 
-/** Checks that a command that cannot be started fails the handshake, is reported on stderr, and is exit code 2. */
+/** Checks that a command that cannot be started fails the handshake, and that bridge exits with 2. */
 async function isUnusable(t: ExecutionContext, command: string, reason: RegExp): Promise<void> {
 	const {code, stdout, stderr} = await runBridge(['--', command], initialize);
 	t.is(code, 2);
 	t.is(stdout.length, 1);
-	const answer = JSON.parse(stdout[0] ?? '') as Message;
-	t.like(answer, {
+	const reply = JSON.parse(stdout[0] ?? '') as Message;
+	t.like(reply, {
 		id: 'first',
 		error: {code: -31001, data: {source: 'bridge', kind: 'upstream_unavailable'}},
 	});
-	for (const text of [errorOf(answer).message, stderr]) {
+	for (const text of [errorOf(reply).message, stderr]) {
 		t.true(text.includes(command));
 		t.regex(text, reason);
 	}
 	t.notRegex(stderr, /\n {4}at /);
 }
 
-test.serial(
-	'a command that does not exist is a clear error, for the client, too, and exit 2 [U-P1-15] [E2]',
-	t => isUnusable(t, 'no-such-command-anywhere', /no such command/),
+test.serial('reports a missing command on stderr and to the client, and exits with 2 [U-P1-15] [E2]', t =>
+	isUnusable(t, 'no-such-command-anywhere', /no such command/),
 );
 
-test.serial('a command that does not exist ends bridge although its stdin stays open [E2]', async t => {
+test.serial('exits when the command does not exist although stdin stays open [E2]', async t => {
 	const running = start(t, ['--', 'no-such-command-anywhere']);
 	t.is((await running.exited).code, 2);
 	t.deepEqual(running.lines, []);
 });
 
 test.serial(
-	'answers all requests to a command that does not exist, and exits although stdin stays open [U-P1-15]',
+	'fails all requests to a missing command, and exits although stdin stays open [U-P1-15]',
 	async t => {
 		const running = start(t, ['--', 'no-such-command-anywhere']);
 		running.sendText(initialize);
@@ -55,53 +54,50 @@ test.serial(
 	},
 );
 
-test.serial('a file that is not executable is a clear error, and exit 2 [E2]', async t => {
+test.serial('reports a file that is not executable and exits with 2 [E2]', async t => {
 	const file = join(await newFolder(t), 'server.txt');
 	await writeFile(file, 'echo hello\n', {mode: 0o644});
 	await isUnusable(t, file, /may not be executed/);
 });
 
-test.serial('a folder in place of a command is a clear error, and exit 2 [E2]', async t =>
+test.serial('reports a folder in place of a command and exits with 2 [E2]', async t =>
 	isUnusable(t, await newFolder(t), /could not be started/),
 );
 
-test.serial('a script whose interpreter is missing is a clear error, and exit 2 [E2]', async t => {
+test.serial('reports a script whose interpreter is missing and exits with 2 [E2]', async t => {
 	const file = join(await newFolder(t), 'server');
 	await writeFile(file, '#!/no/such/interpreter\n', {mode: 0o755});
 	await isUnusable(t, file, /could not be started/);
 });
 
-test.serial(
-	'a child that exits at once fails initialize with its last words, and bridge ends with its code [E2]',
-	async t => {
-		const running = start(t, [
-			'--log-level',
-			'error',
-			'--',
-			...server('puppet', '--words=There is no file config.toml here.\n', '--exit=7'),
-		]);
-		const {code, message, data} = errorOf(await running.request(1, 'initialize', opening));
-		t.is(code, -31004);
-		t.is(data.exitCode, 7);
-		t.regex(message, /There is no file config\.toml here\./);
-		t.is(await running.end(), 7);
-		t.is(running.stderr, 'There is no file config.toml here.\n');
-	},
-);
+test.serial('reports the stderr of a child that exits at once, and exits with its code [E2]', async t => {
+	const running = start(t, [
+		'--log-level',
+		'error',
+		'--',
+		...server('puppet', '--words=There is no file config.toml here.\n', '--exit=7'),
+	]);
+	const {code, message, data} = errorOf(await running.request(1, 'initialize', opening));
+	t.is(code, -31004);
+	t.is(data.exitCode, 7);
+	t.regex(message, /There is no file config\.toml here\./);
+	t.is(await running.end(), 7);
+	t.is(running.stderr, 'There is no file config.toml here.\n');
+});
 
-test.serial('a secret among the last words of a child does not get into the error [K4]', async t => {
+test.serial('redacts secrets in the stderr excerpt of a child from errors [K4]', async t => {
 	const words = '--words=refused: api_key=canary-1 password: "canary-2" Authorization: Bearer canary-3\n';
 	const running = start(t, ['--', ...server('puppet', words, '--exit=1')]);
-	const answer = await running.request(1, 'initialize', opening);
-	t.regex(errorOf(answer).message, /refused/);
-	t.notRegex(JSON.stringify(answer), /canary/);
+	const reply = await running.request(1, 'initialize', opening);
+	t.regex(errorOf(reply).message, /refused/);
+	t.notRegex(JSON.stringify(reply), /canary/);
 	t.is(await running.end(), 1);
 });
 
-test.serial('arguments reach the child as they are, and no shell sees them [E3]', async t => {
+test.serial('passes arguments to the child unchanged, without a shell [E3]', async t => {
 	const folder = await newFolder(t);
 	const args = ['; touch x', '$(touch x)', '`touch x`', '| touch x', '&& touch x', '> x', '*', '~', '$HOME'];
-	const more = [
+	const otherArgs = [
 		'',
 		' ',
 		'--',
@@ -115,14 +111,14 @@ test.serial('arguments reach the child as they are, and no shell sees them [E3]'
 		'%PATH%',
 		'!x',
 	];
-	const running = await startReady(t, ['--', ...server('puppet', ...args, ...more)], {cwd: folder});
+	const running = await startReady(t, ['--', ...server('puppet', ...args, ...otherArgs)], {cwd: folder});
 	const {result} = await running.request(1, 'argv');
-	t.deepEqual(result, {argv: [...args, ...more]});
+	t.deepEqual(result, {argv: [...args, ...otherArgs]});
 	t.is(await running.end(), 0);
 	await t.throwsAsync(access(join(folder, 'x')));
 });
 
-test.serial('a command with shell characters in its name is looked for under that name [E3]', async t => {
+test.serial('treats a command with shell characters as a literal name [E3]', async t => {
 	const folder = await newFolder(t);
 	const {code, stderr} = await runBridge(['--', 'true; touch x'], '', {cwd: folder});
 	t.is(code, 2);
@@ -140,12 +136,12 @@ const secrets = {
 	npm_config_token: 'canary-npm',
 };
 
-test.serial('passes the environment on to a wrapped server, except BRIDGE_* [U-P0-1]', async t => {
+test.serial('passes the environment to a wrapped server, except BRIDGE_* [U-P0-1]', async t => {
 	const env = {...process.env, ...secrets, BRIDGE_CONFIG: 'canary-config'};
-	const {bridge} = await startPuppet(t, [], ['--env', 'GITHUB_TOKEN=given'], {env});
+	const {bridge} = await startPuppet(t, [], ['--env', 'GITHUB_TOKEN=explicit'], {env});
 	const result = (await bridge.request(1, 'env')).result as {[name: string]: string};
 	const {BRIDGE_TOKEN, GITHUB_TOKEN, ...others} = secrets;
-	t.like(result, {...others, GITHUB_TOKEN: 'given', PATH: process.env.PATH});
+	t.like(result, {...others, GITHUB_TOKEN: 'explicit', PATH: process.env.PATH});
 	t.deepEqual(
 		Object.keys(result).filter(name => name.startsWith('BRIDGE_')),
 		['BRIDGE_OWNER'],
@@ -175,7 +171,7 @@ test.serial('names variables that --clean-env withheld from a server that exits 
 	t.is(await running.end(), 1);
 });
 
-test.serial('names no withheld variables where the environment was passed on [U-P0-1]', async t => {
+test.serial('names no withheld variables when the environment was passed on [U-P0-1]', async t => {
 	const env = {...process.env, ...secrets};
 	const running = start(t, ['--', ...server('puppet', '--exit=1')], {env});
 	const {message} = errorOf(await running.request(1, 'initialize', opening));
@@ -183,45 +179,39 @@ test.serial('names no withheld variables where the environment was passed on [U-
 	t.is(await running.end(), 1);
 });
 
-test.serial(
-	'with --clean-env, secrets in the environment of bridge are not in that of the child, PATH and HOME are [U-P0-1] [E10]',
-	async t => {
-		const env = {...process.env, ...secrets, HOME: '/home/somebody', LANG: 'C.UTF-8', LC_TIME: 'C'};
-		const {bridge} = await startPuppet(t, [], ['--clean-env'], {env});
-		const {result} = await bridge.request(1, 'env');
-		t.notRegex(JSON.stringify(result), /canary/);
-		t.like(result, {PATH: process.env.PATH, HOME: '/home/somebody', LANG: 'C.UTF-8', LC_TIME: 'C'});
-		t.false(Object.hasOwn(result as object, 'NODE_OPTIONS'));
-		t.is(await bridge.end(), 0);
-	},
-);
+test.serial('--clean-env passes PATH and HOME to the child, but no secrets [U-P0-1] [E10]', async t => {
+	const env = {...process.env, ...secrets, HOME: '/home/user', LANG: 'C.UTF-8', LC_TIME: 'C'};
+	const {bridge} = await startPuppet(t, [], ['--clean-env'], {env});
+	const {result} = await bridge.request(1, 'env');
+	t.notRegex(JSON.stringify(result), /canary/);
+	t.like(result, {PATH: process.env.PATH, HOME: '/home/user', LANG: 'C.UTF-8', LC_TIME: 'C'});
+	t.false(Object.hasOwn(result as object, 'NODE_OPTIONS'));
+	t.is(await bridge.end(), 0);
+});
+
+test.serial('--env passes or sets a variable, and its value is not logged [E10]', async t => {
+	const flags = [
+		'--clean-env',
+		'--env',
+		'GITHUB_TOKEN',
+		'--env',
+		'SET=canary=with=signs',
+		'--env=EMPTY=',
+		'--env',
+		'HOME=/elsewhere',
+	];
+	const env = {...process.env, ...secrets};
+	const {bridge} = await startPuppet(t, [], [...flags, '--debug', '--log-level', 'trace'], {env});
+	const result = (await bridge.request(1, 'env')).result as object;
+	const expected = {GITHUB_TOKEN: 'canary-github', SET: 'canary=with=signs', EMPTY: '', HOME: '/elsewhere'};
+	t.like(result, expected);
+	t.false(Object.hasOwn(result, 'OPENAI_API_KEY'));
+	t.is(await bridge.end(), 0);
+	t.notRegex(bridge.stderr, /canary/);
+});
 
 test.serial(
-	'--env NAME passes a variable on, --env NAME=VALUE sets one, and neither value is logged [E10]',
-	async t => {
-		const flags = [
-			'--clean-env',
-			'--env',
-			'GITHUB_TOKEN',
-			'--env',
-			'SET=canary=with=signs',
-			'--env=EMPTY=',
-			'--env',
-			'HOME=/elsewhere',
-		];
-		const env = {...process.env, ...secrets};
-		const {bridge} = await startPuppet(t, [], [...flags, '--debug', '--log-level', 'trace'], {env});
-		const result = (await bridge.request(1, 'env')).result as object;
-		const wanted = {GITHUB_TOKEN: 'canary-github', SET: 'canary=with=signs', EMPTY: '', HOME: '/elsewhere'};
-		t.like(result, wanted);
-		t.false(Object.hasOwn(result, 'OPENAI_API_KEY'));
-		t.is(await bridge.end(), 0);
-		t.notRegex(bridge.stderr, /canary/);
-	},
-);
-
-test.serial(
-	'a child that never answers initialize is timed out, told nothing, and ended with the client [E2]',
+	'times out a child that never responds to initialize, and stops it with the client [E2]',
 	async t => {
 		const marker = newMarker(t);
 		const running = start(t, ['--timeout', '0.3', '--', ...server('late-reader', marker)]);

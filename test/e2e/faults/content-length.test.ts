@@ -9,8 +9,8 @@ import {framed, unframed} from '../../helpers/frames.js';
 const call = (id: unknown, params: Message): string =>
 	JSON.stringify({jsonrpc: '2.0', id, method: 'echo', params});
 
-/** Runs bridge to its end on this input, which comes after a handshake in frames if there is a server. */
-async function talk(
+/** Runs bridge on this input, after a framed handshake if `args` name a server. Returns the messages. */
+async function runFramed(
 	t: ExecutionContext,
 	args: readonly string[],
 	input: readonly Uint8Array[],
@@ -34,66 +34,61 @@ async function talk(
 
 const wrapped = ['--', ...server('puppet')];
 
-test.serial('a client that sends Content-Length frames is answered in such frames [A1]', async t => {
+test.serial('replies in Content-Length frames to a client that sends them [A1]', async t => {
 	const input = [framed(call(1, {text: 'é\u2028'})), framed(call('two', {text: 'line\nline'}))];
-	const answers = await talk(t, wrapped, input);
-	t.deepEqual(answers, [
+	const responses = await runFramed(t, wrapped, input);
+	t.deepEqual(responses, [
 		{jsonrpc: '2.0', id: 1, result: {text: 'é\u2028'}},
 		{jsonrpc: '2.0', id: 'two', result: {text: 'line\nline'}},
 	]);
 });
 
+test.serial('accepts frames with extra headers, another case and line ends in the body [A1]', async t => {
+	const body = '{\n\t"jsonrpc": "2.0",\r\n\t"id": 1,\n\t"method": "echo", "params": {"a": 1}\n}\n';
+	const header = `content-length:${body.length}\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n`;
+	const single = Array.from(Buffer.from(header + body), byte => Uint8Array.of(byte));
+	t.deepEqual(await runFramed(t, wrapped, single), [{jsonrpc: '2.0', id: 1, result: {a: 1}}]);
+});
+
 test.serial(
-	'frames with other headers, other case and line ends inside reach the server as one line each [A1]',
+	'rejects a frame that is not JSON with -32700 in a frame, and accepts the next one [A2]',
 	async t => {
-		const body = '{\n\t"jsonrpc": "2.0",\r\n\t"id": 1,\n\t"method": "echo", "params": {"a": 1}\n}\n';
-		const header = `content-length:${body.length}\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n`;
-		const single = Array.from(Buffer.from(header + body), byte => Uint8Array.of(byte));
-		t.deepEqual(await talk(t, wrapped, single), [{jsonrpc: '2.0', id: 1, result: {a: 1}}]);
+		const responses = await runFramed(t, wrapped, [framed('not JSON'), framed(call(2, {ok: true}))]);
+		t.like(responses[0], {id: null, error: {code: -32700}});
+		t.like(responses[1], {id: 2, result: {ok: true}});
+		t.is(responses.length, 2);
 	},
 );
 
-test.serial(
-	'a frame that is no JSON is answered with -32700 in a frame, and the next one works [A2]',
-	async t => {
-		const answers = await talk(t, wrapped, [framed('no JSON'), framed(call(2, {ok: true}))]);
-		t.like(answers[0], {id: null, error: {code: -32700}});
-		t.like(answers[1], {id: 2, result: {ok: true}});
-		t.is(answers.length, 2);
-	},
-);
+test.serial('rejects a frame over 64 MiB with -31007 and accepts the next one [A2]', async t => {
+	const large = Buffer.alloc(64 * 2 ** 20 + 1, 'x');
+	large.write('{"jsonrpc":"2.0","id":1,"method":"echo","params":"');
+	const responses = await runFramed(t, wrapped, [framed(large), framed(call(2, {ok: true}))]);
+	t.like(
+		responses.find(({id}) => id === 1),
+		{error: {code: -31007, data: {source: 'bridge'}}},
+	);
+	t.like(
+		responses.find(({id}) => id === 2),
+		{result: {ok: true}},
+	);
+	t.is(responses.length, 2);
+});
 
-test.serial(
-	'a frame over 64 MiB is skipped and refused with -31007, and the next one works [A2]',
-	async t => {
-		const large = Buffer.alloc(64 * 2 ** 20 + 1, 'x');
-		large.write('{"jsonrpc":"2.0","id":1,"method":"echo","params":"');
-		const answers = await talk(t, wrapped, [framed(large), framed(call(2, {ok: true}))]);
-		t.like(
-			answers.find(({id}) => id === 1),
-			{error: {code: -31007, data: {source: 'bridge'}}},
-		);
-		t.like(
-			answers.find(({id}) => id === 2),
-			{result: {ok: true}},
-		);
-		t.is(answers.length, 2);
-	},
-);
+test.serial('reports the exit of the child in a frame to a client that sends frames [E1]', async t => {
+	const exit = '{"jsonrpc":"2.0","id":1,"method":"exit","params":{"code":3}}';
+	const responses = await runFramed(t, wrapped, [framed(exit)]);
+	t.like(responses, [{id: 1, error: {code: -31004, data: {exitCode: 3}}}]);
+});
 
-test.serial(
-	'a client that sends Content-Length frames hears of the death of its child in such frames [E1]',
-	async t => {
-		const exit = '{"jsonrpc":"2.0","id":1,"method":"exit","params":{"code":3}}';
-		const answers = await talk(t, wrapped, [framed(exit)]);
-		t.like(answers, [{id: 1, error: {code: -31004, data: {exitCode: 3}}}]);
-	},
-);
-
-test.serial('the filter passes Content-Length frames on as such frames [A1]', async t => {
-	const answers = await talk(t, [], [framed(call(1, {a: 1})), framed('no JSON'), framed(call(2, {a: 2}))]);
+test.serial('the filter forwards Content-Length frames as frames [A1]', async t => {
+	const responses = await runFramed(
+		t,
+		[],
+		[framed(call(1, {a: 1})), framed('not JSON'), framed(call(2, {a: 2}))],
+	);
 	t.deepEqual(
-		answers.map(({id}) => id),
+		responses.map(({id}) => id),
 		[1, 2],
 	);
 });

@@ -8,7 +8,7 @@ import {bytesRead, newMarker, peakMiB, startPuppet, startReady, untilStill} from
 const GB = 1e9;
 const MAX_MIB = 150;
 
-test.serial('1 GB to a child that does not read for a while: nothing lost, memory flat [F2]', async t => {
+test.serial('sends 1 GB to a child that pauses reading without loss and with flat memory [F2]', async t => {
 	t.timeout(100_000);
 	const bridge = await startReady(t, ['--', ...server('late-reader', '--ready', newMarker(t))]);
 	const {params} = await bridge.message(({method}) => method === 'started');
@@ -27,7 +27,7 @@ test.serial('1 GB to a child that does not read for a while: nothing lost, memor
 	};
 	const sending = sendAll();
 	await untilStill(() => bytesRead(bridge.pid));
-	t.true(bytesRead(bridge.pid) < 64 * 2 ** 20, 'it went on reading although its child takes nothing');
+	t.true(bytesRead(bridge.pid) < 64 * 2 ** 20, 'bridge kept reading although its child does not');
 	process.kill((params as {pid: number}).pid, 'SIGUSR2');
 	await sending;
 	t.true(peakMiB(bridge.pid) < MAX_MIB, `${peakMiB(bridge.pid)} MiB`);
@@ -37,7 +37,7 @@ test.serial('1 GB to a child that does not read for a while: nothing lost, memor
 });
 
 test.serial(
-	'10,000 calls to a frozen child wait outside of bridge, and all are answered when it goes on [F2]',
+	'stops reading 10,000 calls for a frozen child, and delivers all results when it resumes [F2]',
 	async t => {
 		t.timeout(100_000);
 		const {bridge, pid} = await startPuppet(t, [], ['--timeout', '0']);
@@ -45,7 +45,7 @@ test.serial(
 		const text = 'x'.repeat(5_000);
 		for (let id = 0; id < 10_000; id++) bridge.send({id, method: 'echo', params: {id, text}});
 		await untilStill(() => bytesRead(bridge.pid));
-		t.true(bytesRead(bridge.pid) < 32 * 2 ** 20, 'it went on reading although its child takes nothing');
+		t.true(bytesRead(bridge.pid) < 32 * 2 ** 20, 'bridge kept reading although its child does not');
 		process.kill(pid, 'SIGCONT');
 		const lines = await bridge.hasLines(10_001);
 		t.is(new Set(lines.map(line => /"id":(\d+)/.exec(line)?.[1])).size, 10_001);

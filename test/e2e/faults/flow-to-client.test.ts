@@ -14,7 +14,7 @@ const GB = 1e9;
 const MAX_MIB = 150;
 
 async function startRaw(t: ExecutionContext, command: readonly string[]): Promise<Bridge> {
-	// Warnings are not what is looked at here, and other tests may cause some.
+	// Hides warnings, for example on processes that other tests left behind.
 	const flags = ['--log-level', 'error'];
 	const bridge = spawn(process.execPath, [bridgeBin, ...flags, '--', ...command], {
 		stdio: ['pipe', 'pipe', 'pipe'],
@@ -24,7 +24,7 @@ async function startRaw(t: ExecutionContext, command: readonly string[]): Promis
 	return bridge;
 }
 
-/** Counts and sums up the lines of a stream from now on, and resolves when `isLast` says so of their number. */
+/** Hashes a stream and counts its lines from now on. Resolves with both when `isLast` accepts the count. */
 function sumOf(stream: Readable, isLast: (count: number) => boolean): Promise<string> {
 	const hash = createHash('sha256');
 	let count = 0;
@@ -41,16 +41,16 @@ const flood = async (t: ExecutionContext, bytes: number, size: number): Promise<
 	t.timeout(100_000);
 	const bridge = await startRaw(t, server('flood', String(bytes), String(size), '--ready'));
 	const {pid = 0, stdin, stdout, stderr} = bridge;
-	const said = once(stderr.setEncoding('utf8'), 'data');
+	const reported = once(stderr.setEncoding('utf8'), 'data');
 	await once(stdout, 'readable');
-	// Nobody reads on, so after a while bridge must have stopped reading, too.
+	// The client does not read on, so bridge has to stop reading after a while.
 	await untilStill(() => bytesRead(pid));
-	t.true(bytesRead(pid) < 64 * 2 ** 20, `it had read ${bytesRead(pid)} bytes that nobody took`);
-	// The server sends whole blocks of about a mebibyte.
+	t.true(bytesRead(pid) < 64 * 2 ** 20, `bridge read ${bytesRead(pid)} bytes although stdout is not read`);
+	// The server sends whole blocks of about 1 MiB.
 	const perBlock = Math.max(1, Math.floor(2 ** 20 / size));
 	const expected = Math.ceil(bytes / (perBlock * size)) * perBlock;
 	const sum = await sumOf(stdout, count => count >= expected);
-	const [text] = await said;
+	const [text] = await reported;
 	t.is(sum, text);
 	t.true(peakMiB(pid) < MAX_MIB, `${peakMiB(pid)} MiB`);
 	t.log(`${Math.round(peakMiB(pid))} MiB`);
@@ -59,35 +59,32 @@ const flood = async (t: ExecutionContext, bytes: number, size: number): Promise<
 	t.is(code, 0);
 };
 
-test.serial(
-	'1 GB in messages of 10 kB to a reader that stops for a while: nothing lost, memory flat [F1]',
-	t => flood(t, GB, 10_000),
+test.serial('delivers 1 GB in messages of 10 kB to a client that pauses, with flat memory [F1]', t =>
+	flood(t, GB, 10_000),
+);
+
+test.serial('delivers 1 GB in messages of 1 MB to a client that pauses, with flat memory [F1]', t =>
+	flood(t, GB, 1_000_000),
+);
+
+test.serial('delivers 64 MB in messages of 120 bytes to a client that pauses, with flat memory [F1]', t =>
+	flood(t, 64e6, 120),
 );
 
 test.serial(
-	'1 GB in messages of 1 MB to a reader that stops for a while: nothing lost, memory flat [F1]',
-	t => flood(t, GB, 1_000_000),
-);
-
-test.serial(
-	'64 MB in messages of 120 bytes to a reader that stops for a while: nothing lost, memory flat [F1]',
-	t => flood(t, 64e6, 120),
-);
-
-test.serial(
-	'a client that asks fast and reads slowly gets all its answers, and memory stays flat [F1]',
+	'delivers all responses to a client that sends fast and reads slowly, with flat memory [F1]',
 	async t => {
 		t.timeout(100_000);
 		const {pid = 0, stdin, stdout} = await startRaw(t, server('puppet'));
 		const [calls, size] = [6000, 50_000];
 		let sent = 0;
-		const ask = (): void => {
+		const sendCalls = (): void => {
 			while (sent < calls)
 				if (!stdin.write(`{"jsonrpc":"2.0","id":${sent++},"method":"big","params":{"bytes":${size}}}\n`))
 					return;
 		};
-		stdin.on('drain', ask);
-		ask();
+		stdin.on('drain', sendCalls);
+		sendCalls();
 		await untilStill(() => bytesRead(pid));
 		const ids = new Set<string>();
 		for await (const line of stdout.pipe(split2())) {
@@ -96,16 +93,16 @@ test.serial(
 		}
 		t.true(peakMiB(pid) < 200, `${peakMiB(pid)} MiB`);
 		t.log(`${Math.round(peakMiB(pid))} MiB`);
-		for (let id = 0; id < calls; id++) if (!ids.has(String(id))) t.fail(`no answer to ${id}`);
+		for (let id = 0; id < calls; id++) if (!ids.has(String(id))) t.fail(`no response to ${id}`);
 	},
 );
 
-test.serial('a client that sends garbage fast and reads no answer makes no memory grow [F1]', async t => {
+test.serial('memory stays flat when a client sends garbage and reads no replies [F1]', async t => {
 	t.timeout(100_000);
 	const bridge = await startRaw(t, server('puppet'));
 	const {pid = 0, stdin, stdout, stderr} = bridge;
 	stderr.resume();
-	const garbage = Buffer.from(`${'no message '.repeat(9)}\n`.repeat(1000));
+	const garbage = Buffer.from(`${'not a message'.repeat(9)}\n`.repeat(1000));
 	const [blocks, lines] = [200, 200_000];
 	let sent = 0;
 	const send = (): void => {
@@ -117,7 +114,7 @@ test.serial('a client that sends garbage fast and reads no answer makes no memor
 	stdin.on('drain', send);
 	send();
 	await untilStill(() => bytesRead(pid));
-	t.true(sent < blocks, 'it went on reading although nobody takes its answers');
+	t.true(sent < blocks, 'bridge kept reading although its replies are not read');
 	let count = 0;
 	const all = new Promise<void>(resolve => {
 		stdout.on('data', (chunk: Buffer) => {
@@ -127,7 +124,7 @@ test.serial('a client that sends garbage fast and reads no answer makes no memor
 	});
 	await all;
 	t.is(count, lines);
-	// An error each: what V8 keeps for short-lived objects grows, in Node 24 to twice of what it is in Node 20.
+	// Each line causes an error. V8's young generation grows, in Node 24 to twice the size of Node 20.
 	t.true(peakMiB(pid) < 200, `${peakMiB(pid)} MiB`);
 	t.log(`${Math.round(peakMiB(pid))} MiB`);
 	stdin.end();

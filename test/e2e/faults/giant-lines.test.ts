@@ -9,7 +9,7 @@ import {errorOf, isAllRpc, logged, peakMiB, startPuppet} from '../../helpers/pro
 const GB = 1e9;
 const LIMIT = 64 * 2 ** 20;
 const filler = Buffer.alloc(2 ** 20, 'x');
-/** Four times the limit, beside what Node itself takes. */
+/** Four times the message limit, plus the memory of Node itself. */
 const MAX_MIB = 4 * 64 + 60;
 
 async function write(stdin: Writable, start: string, bytes: number, end: string): Promise<void> {
@@ -20,7 +20,7 @@ async function write(stdin: Writable, start: string, bytes: number, end: string)
 }
 
 test.serial(
-	'a line of 1 GB from the client is refused with -31007 under its id, and the next one is fine [A2]',
+	'rejects a 1 GB line of the client with -31007 under its id, and accepts the next one [A2]',
 	async t => {
 		t.timeout(100_000);
 		const {bridge} = await startPuppet(t);
@@ -37,7 +37,7 @@ test.serial(
 	},
 );
 
-test.serial('1 GB without a line end, and the end of input, are refused with id null [A2]', async t => {
+test.serial('rejects 1 GB without a line end with id null at the end of input [A2]', async t => {
 	t.timeout(100_000);
 	const {bridge} = await startPuppet(t);
 	await write(bridge.stdin, '', GB, '');
@@ -47,7 +47,7 @@ test.serial('1 GB without a line end, and the end of input, are refused with id 
 });
 
 test.serial(
-	'a line of 1 GB from the server fails the call it answers, with a warning, and the next is fine [A2]',
+	'fails the call whose response is a 1 GB line, with a warning, and serves the next one [A2]',
 	async t => {
 		t.timeout(100_000);
 		const {bridge} = await startPuppet(t);
@@ -64,39 +64,44 @@ test.serial(
 	},
 );
 
+test.serial('skips a 1 GB line of the upstream that is not a message, with a warning [A2]', async t => {
+	t.timeout(100_000);
+	const {bridge} = await startPuppet(t);
+	bridge.send({method: 'giant-line', params: {start: '', bytes: GB, end: ''}});
+	t.like(await bridge.request(6, 'echo', {ok: true}), {result: {ok: true}});
+	t.true(peakMiB(bridge.pid) < MAX_MIB, `${peakMiB(bridge.pid)} MiB`);
+	t.is(await bridge.end(), 0);
+	t.is(bridge.lines.length, 2);
+	t.like(logged(bridge, 'frame.too_large')[0], {level: 40, side: 'puppet'});
+});
+
 test.serial(
-	'a line of 1 GB from the server that is no message at all is skipped with a warning [A2]',
+	'accepts a message of 64 MiB from the client and rejects one that is a byte longer [A2]',
 	async t => {
 		t.timeout(100_000);
 		const {bridge} = await startPuppet(t);
-		bridge.send({method: 'giant-line', params: {start: '', bytes: GB, end: ''}});
-		t.like(await bridge.request(6, 'echo', {ok: true}), {result: {ok: true}});
-		t.true(peakMiB(bridge.pid) < MAX_MIB, `${peakMiB(bridge.pid)} MiB`);
+		const end = '"}\n';
+		const start = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"held","params":"`;
+		const size = LIMIT - start(1).length - end.length + 1;
+		await write(bridge.stdin, start(1), size, end);
+		t.like(await bridge.answer(1), {result: {count: 0}});
+		await write(bridge.stdin, start(2), size + 1, end);
+		t.like(await bridge.answer(2), {error: {code: -31007}});
 		t.is(await bridge.end(), 0);
-		t.is(bridge.lines.length, 2);
-		t.like(logged(bridge, 'frame.too_large')[0], {level: 40, side: 'puppet'});
 	},
 );
 
-test.serial('a message of 64 MiB from the client passes, and one byte more is refused [A2]', async t => {
+test.serial('forwards a response of 64 MiB and fails the call if it is a byte longer [A2]', async t => {
 	t.timeout(100_000);
-	const {bridge} = await startPuppet(t);
-	const end = '"}\n';
-	const start = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"held","params":"`;
-	const room = LIMIT - start(1).length - end.length + 1;
-	await write(bridge.stdin, start(1), room, end);
-	t.like(await bridge.answer(1), {result: {count: 0}});
-	await write(bridge.stdin, start(2), room + 1, end);
-	t.like(await bridge.answer(2), {error: {code: -31007}});
-	t.is(await bridge.end(), 0);
-});
-
-test.serial('an answer of 64 MiB passes, and one byte more fails its call [A2]', async t => {
-	t.timeout(100_000);
-	const answer = (id: number): string => `{"jsonrpc":"2.0","id":${id},"result":"`;
-	const size = LIMIT - answer(1).length - 2;
+	const responseStart = (id: number): string => `{"jsonrpc":"2.0","id":${id},"result":"`;
+	const size = LIMIT - responseStart(1).length - 2;
 	const call = (id: number, bytes: number): string =>
-		JSON.stringify({jsonrpc: '2.0', id, method: 'giant-line', params: {start: answer(id), bytes, end: '"}'}});
+		JSON.stringify({
+			jsonrpc: '2.0',
+			id,
+			method: 'giant-line',
+			params: {start: responseStart(id), bytes, end: '"}'},
+		});
 	const bridge = spawn(process.execPath, [bridgeBin, '--', ...server('puppet')], {
 		stdio: ['pipe', 'pipe', 'ignore'],
 	});

@@ -26,21 +26,21 @@ const tokens = [
 	'"bridge-1"',
 ];
 
-/** The lines with this id, as it is written. */
-const under = (bridge: Running, token: string): string[] =>
+/** The lines whose id has this exact text. */
+const linesWithId = (bridge: Running, token: string): string[] =>
 	bridge.lines.filter(line => line.startsWith(`{"jsonrpc":"2.0","id":${token},`));
 
-/** Has calls under these ids held by the server at one time, then answered. Each says which it was. */
-async function together(t: ExecutionContext, ids: readonly string[]): Promise<Running> {
+/** Sends calls with these ids at the same time, and checks that each gets its own response. */
+async function callTogether(t: ExecutionContext, ids: readonly string[]): Promise<Running> {
 	const {bridge} = await startPuppet(t, [], ['--timeout', '5']);
-	for (const [which, id] of ids.entries())
-		bridge.sendText(`{"jsonrpc":"2.0","id":${id},"method":"slow","params":{"ms":300,"which":${which}}}\n`);
-	// The server ends when it has answered all of them.
+	for (const [index, id] of ids.entries())
+		bridge.sendText(`{"jsonrpc":"2.0","id":${id},"method":"slow","params":{"ms":300,"which":${index}}}\n`);
+	// The server exits after its last response.
 	t.is(await bridge.end(), 0);
-	for (const [which, id] of ids.entries()) {
-		const lines = under(bridge, id);
+	for (const [index, id] of ids.entries()) {
+		const lines = linesWithId(bridge, id);
 		t.is(lines.length, 1, `${id}: ${bridge.lines.slice(1).join('\n')}`);
-		t.regex(lines[0] ?? '', new RegExp(`"which":${which}\\}`), id);
+		t.regex(lines[0] ?? '', new RegExp(`"which":${index}\\}`), id);
 	}
 	return bridge;
 }
@@ -49,7 +49,7 @@ const shared = sharePuppet();
 
 for (const token of tokens)
 	test.serial(
-		`the id ${token} comes back as it was written, though the server writes it anew [A8]`,
+		`returns the id ${token} as it was written although the server re-serializes it [A8]`,
 		async t => {
 			const {bridge} = shared();
 			const {length} = bridge.lines;
@@ -68,33 +68,30 @@ for (const ids of [
 	['1000', '1e3', '"1000"', '"1e3"'],
 	['"bridge-1"', '9007199254740993', '9007199254740992', '"bridge-2"'],
 ])
-	test.serial(`${ids.join(' and ')} in flight at the same time each get their own answer [A8]`, async t => {
-		await together(t, ids);
+	test.serial(`returns to each of the pending calls ${ids.join(' and ')} its own response [A8]`, async t => {
+		await callTogether(t, ids);
 	});
 
-test.serial(
-	'a cancellation of an id that bridge had to rename reaches the server under the name it knows [A8]',
-	async t => {
-		const {bridge} = await startPuppet(t);
-		const ids = ['9007199254740992', '9007199254740993'];
-		for (const id of ids) bridge.sendText(`{"jsonrpc":"2.0","id":${id},"method":"hold"}\n`);
-		bridge.sendText(
-			'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9007199254740993,"reason":"no more"}}\n',
-		);
-		const {lines} = (await bridge.request('heard', 'heard')).result as {lines: string[]};
-		const [first, second] = lines.filter(line => line.includes('"hold"')).map(line => JSON.parse(line).id);
-		const cancelled = JSON.parse(lines.find(line => line.includes('cancelled')) ?? '{}');
-		t.not(first, second);
-		t.deepEqual(cancelled.params, {requestId: second, reason: 'no more'});
-		t.is(await bridge.end(), 0);
-	},
-);
-
-test.serial('an answer to "1" is no answer to 1 [A12]', async t => {
+test.serial('renames the id in a cancellation of a renamed request [A8]', async t => {
 	const {bridge} = await startPuppet(t);
-	const answer = (id: string, time: number): string =>
+	const ids = ['9007199254740992', '9007199254740993'];
+	for (const id of ids) bridge.sendText(`{"jsonrpc":"2.0","id":${id},"method":"hold"}\n`);
+	bridge.sendText(
+		'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9007199254740993,"reason":"obsolete"}}\n',
+	);
+	const {lines} = (await bridge.request('heard', 'heard')).result as {lines: string[]};
+	const [first, second] = lines.filter(line => line.includes('"hold"')).map(line => JSON.parse(line).id);
+	const cancelled = JSON.parse(lines.find(line => line.includes('cancelled')) ?? '{}');
+	t.not(first, second);
+	t.deepEqual(cancelled.params, {requestId: second, reason: 'obsolete'});
+	t.is(await bridge.end(), 0);
+});
+
+test.serial('does not take a response to "1" for one to 1 [A12]', async t => {
+	const {bridge} = await startPuppet(t);
+	const response = (id: string, time: number): string =>
 		`{"jsonrpc":"2.0","id":${id},"result":{"time":${time}}}\n`;
-	const base64 = Buffer.from(answer('"1"', 1) + answer('1', 2)).toString('base64');
+	const base64 = Buffer.from(response('"1"', 1) + response('1', 2)).toString('base64');
 	t.like(await bridge.request(1, 'raw', {base64}), {result: {time: 2}});
 	t.is(await bridge.end(), 0);
 	t.is(bridge.lines.length, 2);

@@ -8,32 +8,32 @@ import {startGateway} from '../../helpers/gateway.js';
 import {stdinMessages} from '../../helpers/ndjson.js';
 import {logged, start, until} from '../../helpers/program.js';
 
-/** A server that responds to `initialize` with the JSON text of its first argument, and has one tool. */
+/** A server with one tool that responds to `initialize` with the JSON text of its first argument. */
 const script = `${stdinMessages}.on('data', ({id, method}) => {
-	const tool = {name: 'say', inputSchema: {type: 'object'}};
+	const tool = {name: 'greet', inputSchema: {type: 'object'}};
 	const result = method === 'initialize' ? process.argv[1]
-		: JSON.stringify(method === 'tools/list' ? {tools: [tool]} : {content: [{type: 'text', text: 'said'}]});
+		: JSON.stringify(method === 'tools/list' ? {tools: [tool]} : {content: [{type: 'text', text: 'hello'}]});
 	if (id !== undefined) console.log('{"jsonrpc":"2.0","id":' + JSON.stringify(id) + ',"result":' + result + '}');
 });`;
 const serverOf = (result: string): string[] => [process.execPath, '-e', script, result];
 
-const good = {
+const valid = {
 	protocolVersion: '2025-06-18',
 	capabilities: {tools: {}},
 	serverInfo: {name: 'raw', version: '1'},
 };
-const withInfo = (serverInfo: unknown): string => JSON.stringify({...good, serverInfo});
-const withCapabilities = (capabilities: unknown): string => JSON.stringify({...good, capabilities});
-const withMember = (name: string, value: unknown): string => JSON.stringify({...good, [name]: value});
+const withInfo = (serverInfo: unknown): string => JSON.stringify({...valid, serverInfo});
+const withCapabilities = (capabilities: unknown): string => JSON.stringify({...valid, capabilities});
+const withMember = (name: string, value: unknown): string => JSON.stringify({...valid, [name]: value});
 
-/** What is wrong, the text of the result, and what a client gets of it. */
-const cases: ReadonlyArray<readonly [what: string, result: string, expected: Message]> = [
+/** The missing part, the invalid result as JSON, and the repaired parts that a client receives. */
+const cases: ReadonlyArray<readonly [missing: string, result: string, expected: Message]> = [
 	['a name', withInfo({version: '2'}), {info: {name: 'unknown', version: '2'}}],
 	['a version', withInfo({name: 'raw'}), {info: {name: 'raw', version: '0'}}],
 	['members of serverInfo', withInfo({}), {info: {name: 'unknown', version: '0'}}],
-	['a text as its version', withInfo({name: 'raw', version: 3}), {info: {name: 'raw', version: '3'}}],
+	['a string as its version', withInfo({name: 'raw', version: 3}), {info: {name: 'raw', version: '3'}}],
 	[
-		'a text as its version, but 1.0',
+		'a string as its version, but 1.0',
 		'{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"raw","version":1.0}}',
 		{info: {name: 'raw', version: '1'}},
 	],
@@ -50,9 +50,9 @@ const cases: ReadonlyArray<readonly [what: string, result: string, expected: Mes
 				{info: {name: 'raw', version: '1'}},
 			] as const,
 	),
-	['tools other than null', withCapabilities({tools: null}), {capabilities: {}}],
-	['tools other than true', withCapabilities({tools: true}), {capabilities: {tools: {}}}],
-	['tools other than a list', withCapabilities({tools: []}), {capabilities: {tools: {}}}],
+	['tools that are not null', withCapabilities({tools: null}), {capabilities: {}}],
+	['tools that are not true', withCapabilities({tools: true}), {capabilities: {tools: {}}}],
+	['tools that are not a list', withCapabilities({tools: []}), {capabilities: {tools: {}}}],
 	[
 		'booleans in its capabilities',
 		withCapabilities({tools: {listChanged: null}, resources: {subscribe: 'yes'}, prompts: false}),
@@ -66,40 +66,40 @@ const cases: ReadonlyArray<readonly [what: string, result: string, expected: Mes
 		}),
 		{capabilities: {experimental: {b: {}}, tasks: {list: {}, requests: {tools: {}}}}},
 	],
-	['instructions other than null', withMember('instructions', null), {}],
+	['instructions that are not null', withMember('instructions', null), {}],
 	['a valid _meta', withMember('_meta', 'none'), {}],
 	['capabilities', withMember('capabilities', undefined), {capabilities: {}}],
 ];
 
-for (const [what, result, {info, capabilities}] of cases)
-	test(`an SDK client connects to a server without ${what} [A-D3]`, async t => {
+for (const [missing, result, {info, capabilities}] of cases)
+	test(`an SDK client connects to a server without ${missing} [A-D3]`, async t => {
 		const client = new Client({name: 'test', version: '1'});
 		const args = [bridgeBin, '--', ...serverOf(result)];
 		await client.connect(new StdioClientTransport({command: process.execPath, args, stderr: 'pipe'}));
 		if (info) t.deepEqual(client.getServerVersion() as unknown, info);
 		if (capabilities) t.deepEqual(client.getServerCapabilities() as unknown, capabilities);
-		const {content} = await client.callTool({name: 'say'});
-		t.deepEqual(content, [{type: 'text', text: 'said'}]);
+		const {content} = await client.callTool({name: 'greet'});
+		t.deepEqual(content, [{type: 'text', text: 'hello'}]);
 		await client.close();
 	});
 
-test('repairs of an initialize result are logged with the members, and valid results pass unchanged [A-D3]', async t => {
+test('logs repaired members of an initialize result, and forwards valid results unchanged [A-D3]', async t => {
 	const broken = withCapabilities({tools: null, prompts: {}});
 	const bridge = start(t, ['--', ...serverOf(broken)]);
 	await bridge.shakeHands();
 	await until(() => logged(bridge, 'proxy.initialize.repaired').length > 0);
 	t.like(logged(bridge, 'proxy.initialize.repaired'), [{level: 40, members: ['capabilities.tools']}]);
-	const odd =
+	const unusual =
 		'{"protocolVersion":"2025-11-25","capabilities":{"tools":{"x":1.0}},"serverInfo":{"name":"raw", "version":"1"}}';
-	const other = start(t, ['--', ...serverOf(odd)]);
+	const other = start(t, ['--', ...serverOf(unusual)]);
 	await other.shakeHands();
 	t.true(other.lines[0]?.includes('"capabilities":{"tools":{"x":1.0}},"serverInfo":{"name":"raw"'));
 	t.deepEqual(logged(other, 'proxy.initialize.repaired'), []);
 });
 
-test('an SDK client connects through the gateway and the hub to a server with null in its result [A-D3]', async t => {
+test('an SDK client connects to a server with null in its result through the gateway and the hub [A-D3]', async t => {
 	const nulls = JSON.stringify({
-		...good,
+		...valid,
 		capabilities: {tools: {listChanged: null}, logging: null},
 		serverInfo: {name: 'raw', version: null, title: null},
 		instructions: null,
@@ -107,8 +107,8 @@ test('an SDK client connects through the gateway and the hub to a server with nu
 	const [command, ...args] = serverOf(nulls);
 	const gateway = await startGateway(t, {expose: 'tools', servers: {raw: {command, args}}});
 	for (const [path, name] of [
-		['/mcp/raw', 'say'],
-		['/mcp', 'raw__say'],
+		['/mcp/raw', 'greet'],
+		['/mcp', 'raw__greet'],
 	] as const) {
 		const client = new Client({name: 'test', version: '1'});
 		const transport = new StreamableHTTPClientTransport(new URL(path, gateway.base));

@@ -5,12 +5,12 @@ import test, {type ExecutionContext} from 'ava';
 import {bridgeBin, fixture, type Running, server} from '../../helpers/bridge.js';
 import {errorOf, newMarker, pidOf, processesWith, start, startPuppet, until} from '../../helpers/program.js';
 
-/** What a shell needs to hand its own stdin to a program in the background, which else gets /dev/null. */
+/** Passes stdin of the shell to a background command, which would otherwise read /dev/null. */
 const inBackground = (command: string): string => `exec 3<&0; ${command} <&3 & wait`;
 
 const quoted = (words: readonly string[]): string => words.map(word => `'${word}'`).join(' ');
 
-/** Starts bridge in front of `sh -c SCRIPT`, where NODE SERVER in the script is the puppet with its marker. */
+/** Starts bridge with `sh -c SCRIPT`. The script gets the command line of a puppet with a marker. */
 async function startScript(
 	t: ExecutionContext,
 	script: (puppet: string) => string,
@@ -22,7 +22,7 @@ async function startScript(
 }
 
 test.serial(
-	'a server in the background of a shell ends with the input of bridge, and so does the shell [E4]',
+	'a server in the background of a shell exits with the input of bridge, and so does the shell [E4]',
 	async t => {
 		const {bridge, marker} = await startScript(t, inBackground);
 		t.true(processesWith(marker).length >= 2);
@@ -31,44 +31,35 @@ test.serial(
 	},
 );
 
-test.serial(
-	'a server behind a shell that ignores the end of input and signals does not survive [E4]',
-	async t => {
-		t.timeout(20_000);
-		const {bridge, marker} = await startScript(t, inBackground, '--ignore-eof', '--ignore-signals');
-		await bridge.end();
-		t.deepEqual(processesWith(marker), []);
-	},
-);
+test.serial('kills a server behind a shell that ignores the end of input and signals [E4]', async t => {
+	t.timeout(20_000);
+	const {bridge, marker} = await startScript(t, inBackground, '--ignore-eof', '--ignore-signals');
+	await bridge.end();
+	t.deepEqual(processesWith(marker), []);
+});
 
-test.serial(
-	'when a wrapper is killed, the server that it started ends too, and calls are answered [E4]',
-	async t => {
-		const {bridge, marker, pid} = await startScript(t, inBackground, '--ignore-eof', '--ignore-signals');
-		bridge.send({id: 1, method: 'hold'});
-		const wrapper = processesWith(marker).find(other => other !== pid && other !== bridge.pid);
-		process.kill(wrapper ?? 0, 'SIGKILL');
-		t.like(errorOf(await bridge.answer(1)), {code: -31004, data: {signal: 'SIGKILL'}});
-		t.deepEqual(processesWith(marker), []);
-		t.is(await bridge.end(), 137);
-	},
-);
+test.serial('stops the server of a killed wrapper and fails pending calls [E4]', async t => {
+	const {bridge, marker, pid} = await startScript(t, inBackground, '--ignore-eof', '--ignore-signals');
+	bridge.send({id: 1, method: 'hold'});
+	const wrapper = processesWith(marker).find(other => other !== pid && other !== bridge.pid);
+	process.kill(wrapper ?? 0, 'SIGKILL');
+	t.like(errorOf(await bridge.answer(1)), {code: -31004, data: {signal: 'SIGKILL'}});
+	t.deepEqual(processesWith(marker), []);
+	t.is(await bridge.end(), 137);
+});
 
-test.serial(
-	'a child that ignores the end of input and SIGTERM is killed, and bridge ends with 0 [E4]',
-	async t => {
-		t.timeout(20_000);
-		const {bridge, marker} = await startPuppet(t, ['--ignore-eof', '--ignore-signals']);
-		t.is(await bridge.end(), 0);
-		t.regex(bridge.stderr, /The end of input is ignored\./);
-		t.regex(bridge.stderr, /SIGTERM is ignored\./);
-		t.deepEqual(processesWith(marker), []);
-	},
-);
+test.serial('kills a child that ignores the end of input and SIGTERM, and exits with 0 [E4]', async t => {
+	t.timeout(20_000);
+	const {bridge, marker} = await startPuppet(t, ['--ignore-eof', '--ignore-signals']);
+	t.is(await bridge.end(), 0);
+	t.regex(bridge.stderr, /The end of input is ignored\./);
+	t.regex(bridge.stderr, /SIGTERM is ignored\./);
+	t.deepEqual(processesWith(marker), []);
+});
 
 for (const kind of ['group', 'session'])
 	test.serial(
-		`a stubborn grandchild in the same ${kind === 'group' ? 'group' : 'or another session'} does not survive [E4]`,
+		`kills a grandchild in ${kind === 'group' ? 'the same group' : 'another session'} that ignores signals [E4]`,
 		async t => {
 			t.timeout(20_000);
 			const {bridge, marker} = await startPuppet(t, [`--helper=${kind}`]);
@@ -78,7 +69,7 @@ for (const kind of ['group', 'session'])
 		},
 	);
 
-test.serial('a stubborn grandchild in another session does not outlive a child that dies [E4]', async t => {
+test.serial('kills a grandchild in another session when the child dies [E4]', async t => {
 	const {bridge, marker, pid} = await startPuppet(t, ['--helper=session']);
 	await until(() => processesWith(marker).length === 2);
 	process.kill(pid, 'SIGKILL');
@@ -87,31 +78,28 @@ test.serial('a stubborn grandchild in another session does not outlive a child t
 	t.is(await bridge.end(), 137);
 });
 
-test.serial(
-	'a grandchild with an environment of its own does not outlive a wrapper that is killed [E4]',
-	async t => {
-		const inOwnEnvironment = (puppet: string): string => inBackground(`env -i ${puppet}`);
-		const {bridge, marker, pid} = await startScript(t, inOwnEnvironment, '--ignore-eof', '--ignore-signals');
-		const wrapper = processesWith(marker).find(other => other !== pid && other !== bridge.pid);
-		process.kill(wrapper ?? 0, 'SIGKILL');
-		t.is(errorOf(await bridge.request(1, 'hold')).code, -31004);
-		await bridge.end();
-		t.deepEqual(processesWith(marker), []);
-	},
-);
+test.serial('kills a grandchild with a separate environment when its wrapper is killed [E4]', async t => {
+	const inEmptyEnvironment = (puppet: string): string => inBackground(`env -i ${puppet}`);
+	const {bridge, marker, pid} = await startScript(t, inEmptyEnvironment, '--ignore-eof', '--ignore-signals');
+	const wrapper = processesWith(marker).find(other => other !== pid && other !== bridge.pid);
+	process.kill(wrapper ?? 0, 'SIGKILL');
+	t.is(errorOf(await bridge.request(1, 'hold')).code, -31004);
+	await bridge.end();
+	t.deepEqual(processesWith(marker), []);
+});
 
 test.serial(
-	'a grandchild with an environment of its own does not outlive a wrapper that ends on SIGTERM [E4]',
+	'kills a grandchild with a separate environment when its wrapper exits on SIGTERM [E4]',
 	async t => {
 		t.timeout(20_000);
-		const leaving = (puppet: string): string => `trap 'exit 0' TERM; ${inBackground(`env -i ${puppet}`)}`;
-		const {bridge, marker} = await startScript(t, leaving, '--ignore-eof', '--ignore-signals');
+		const exitOnTerm = (puppet: string): string => `trap 'exit 0' TERM; ${inBackground(`env -i ${puppet}`)}`;
+		const {bridge, marker} = await startScript(t, exitOnTerm, '--ignore-eof', '--ignore-signals');
 		await bridge.end();
 		t.deepEqual(processesWith(marker), []);
 	},
 );
 
-test.serial('when bridge is killed with -9, its child sees the end of input and ends [E5]', async t => {
+test.serial('the child exits at the end of its input when bridge is killed with SIGKILL [E5]', async t => {
 	const {bridge, marker} = await startPuppet(t);
 	bridge.child.kill('SIGKILL');
 	await bridge.exited;
@@ -119,7 +107,7 @@ test.serial('when bridge is killed with -9, its child sees the end of input and 
 	t.pass();
 });
 
-test.serial('a child that ignores the end of input is ended by the next bridge that starts [E5]', async t => {
+test.serial('the next bridge stops an orphaned child that ignores the end of input [E5]', async t => {
 	t.timeout(20_000);
 	const {bridge, marker} = await startPuppet(t, ['--ignore-eof', '--ignore-signals', '--helper=session']);
 	await until(() => processesWith(marker).length === 2);
@@ -130,7 +118,7 @@ test.serial('a child that ignores the end of input is ended by the next bridge t
 	await until(() => processesWith(marker).length === 0);
 });
 
-test.serial('a bridge that starts leaves the children of a living one alone [E5]', async t => {
+test.serial('does not stop children of another running bridge [E5]', async t => {
 	const one = await startPuppet(t);
 	const other = await startPuppet(t);
 	t.is(await other.bridge.end(), 0);
@@ -138,7 +126,7 @@ test.serial('a bridge that starts leaves the children of a living one alone [E5]
 	t.is(await one.bridge.end(), 0);
 });
 
-test.serial('when the client vanishes, bridge and all that it started end [E5]', async t => {
+test.serial('exits with all its processes when the client is killed [E5]', async t => {
 	t.timeout(20_000);
 	const marker = newMarker(t);
 	const command = [
@@ -151,21 +139,18 @@ test.serial('when the client vanishes, bridge and all that it started end [E5]',
 	const client = spawn(process.execPath, [fixture('mortal-client'), ...command], {stdio: 'ignore', env});
 	const [, signal] = await once(client, 'exit');
 	t.is(signal, 'SIGKILL');
-	// The title of bridge has no marker.
+	// The command line of bridge is its title, without the marker.
 	await until(() => processesWith(marker, 'environ').length === 0);
 });
 
-test.serial(
-	'when the client vanishes in the middle of a flood, bridge and the flooding child end [E5]',
-	async t => {
-		t.timeout(20_000);
-		const marker = newMarker(t);
-		const command = [process.execPath, bridgeBin, '--', ...server('flood', String(2 ** 40), '10000', marker)];
-		const env = {...process.env, MARKER: marker};
-		const client = spawn(process.execPath, [fixture('mortal-client'), ...command], {stdio: 'ignore', env});
-		const [, signal] = await once(client, 'exit');
-		t.is(signal, 'SIGKILL');
-		// The title of bridge has no marker.
-		await until(() => processesWith(marker, 'environ').length === 0);
-	},
-);
+test.serial('exits with a flooding child when the client is killed [E5]', async t => {
+	t.timeout(20_000);
+	const marker = newMarker(t);
+	const command = [process.execPath, bridgeBin, '--', ...server('flood', String(2 ** 40), '10000', marker)];
+	const env = {...process.env, MARKER: marker};
+	const client = spawn(process.execPath, [fixture('mortal-client'), ...command], {stdio: 'ignore', env});
+	const [, signal] = await once(client, 'exit');
+	t.is(signal, 'SIGKILL');
+	// The command line of bridge is its title, without the marker.
+	await until(() => processesWith(marker, 'environ').length === 0);
+});

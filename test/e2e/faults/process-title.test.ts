@@ -6,11 +6,10 @@ import {server} from '../../helpers/bridge.js';
 import {program, startGateway} from '../../helpers/gateway.js';
 import {newFolder, newMarker, startReady} from '../../helpers/program.js';
 
-/** The title of a process, as `ps` shows it. */
 const titleOf = (pid: number): string =>
 	readFileSync(`/proc/${pid}/cmdline`, 'latin1').replace(/\0+$/, '').replaceAll('\0', ' ');
 
-test('ps shows the name of a wrapped server, and nothing else of its command line [U-P1-21]', async t => {
+test('ps shows the name of a wrapped server without its arguments [U-P1-21]', async t => {
 	const puppet = server('puppet', newMarker(t), 'canary');
 	for (const flags of [[], ['--env', 'SECRET=canary', '--timeout', '30']]) {
 		const bridge = await startReady(t, [...flags, '--', ...puppet]);
@@ -29,7 +28,7 @@ test('ps shows the host of a remote server without its path [U-P1-21]', async t 
 	t.is(titleOf(bridge.pid), `bridge: ${gateway.base.host}`);
 });
 
-test('ps shows the command of other bridges [U-P1-21]', async t => {
+test('ps shows the subcommand of other instances of bridge [U-P1-21]', async t => {
 	const file = join(await newFolder(t), 'bridge.json');
 	await writeFile(file, JSON.stringify({servers: {puppet: program('puppet', newMarker(t))}}));
 	const hub = await startReady(t, ['hub', '--config', file]);

@@ -19,12 +19,12 @@ import {
 	untilStill,
 } from '../../helpers/program.js';
 
-/** Without bridge's own remarks, on what other tests have left behind say. */
+/** Suppresses warnings of bridge, for example on processes that other tests left behind. */
 const quiet = ['--log-level', 'error'];
 const BUG = /This is a bug|\n {4}at /;
 
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-	test.serial(`${name} ends bridge and its child in order, with 0 [L1]`, async t => {
+	test.serial(`${name} stops bridge and its child with exit code 0 [L1]`, async t => {
 		const {bridge, marker} = await startPuppet(t, [], quiet);
 		bridge.child.kill(name);
 		t.deepEqual(await bridge.exited, {code: 0, signal: null});
@@ -32,65 +32,53 @@ for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
 		t.is(bridge.stderr, '');
 	});
 
-test.serial('the end of stdin ends bridge and its child in order, with 0 [L1]', async t => {
+test.serial('the end of stdin stops bridge and its child with exit code 0 [L1]', async t => {
 	const {bridge, marker} = await startPuppet(t, [], quiet);
 	t.is(await bridge.end(), 0);
 	t.deepEqual(processesWith(marker), []);
 	t.is(bridge.stderr, '');
 });
 
-test.serial(
-	'a child that ends with a code of its own when its input ends gives bridge that code [L1]',
-	async t => {
-		const marker = newMarker(t);
-		const script = `${shellHandshake} read line; read line; exit 9 # ${marker}`;
-		const bridge = await startReady(t, ['--', 'sh', '-c', script]);
-		bridge.send({method: 'x'});
-		t.is(await bridge.end(), 9);
-		t.deepEqual(processesWith(marker), []);
-	},
-);
+test.serial('exits with the code of a child that exits at the end of its input [L1]', async t => {
+	const marker = newMarker(t);
+	const script = `${shellHandshake} read line; read line; exit 9 # ${marker}`;
+	const bridge = await startReady(t, ['--', 'sh', '-c', script]);
+	bridge.send({method: 'x'});
+	t.is(await bridge.end(), 9);
+	t.deepEqual(processesWith(marker), []);
+});
 
-test.serial(
-	'calls in flight at the end of stdin get the answers of a child that still gives them [L1]',
-	async t => {
-		const {bridge} = await startPuppet(t);
-		for (let id = 0; id < 50; id++) bridge.send({id, method: 'slow', params: {ms: 500 + id, id}});
-		t.is(await bridge.end(), 0);
-		for (let id = 0; id < 50; id++) t.like(answersTo(bridge, id), [{result: {id}}]);
-	},
-);
+test.serial('delivers responses to calls that are pending at the end of stdin [L1]', async t => {
+	const {bridge} = await startPuppet(t);
+	for (let id = 0; id < 50; id++) bridge.send({id, method: 'slow', params: {ms: 500 + id, id}});
+	t.is(await bridge.end(), 0);
+	for (let id = 0; id < 50; id++) t.like(answersTo(bridge, id), [{result: {id}}]);
+});
 
-test.serial(
-	'2000 calls and the end of stdin at once: every answer is delivered before the exit [L1]',
-	async t => {
-		const calls = Array.from({length: 2000}, (_, id) =>
-			JSON.stringify({jsonrpc: '2.0', id, method: 'big', params: {bytes: 1000}}),
-		);
-		const {bridge} = await startPuppet(t);
-		bridge.stdin.end(calls.join('\n'));
-		t.deepEqual(await bridge.exited, {code: 0, signal: null});
-		t.deepEqual(
-			bridge.lines.slice(1).map(line => (JSON.parse(line) as Message).id),
-			[...calls.keys()],
-		);
-	},
-);
+test.serial('delivers the responses to 2000 calls before it exits at the end of stdin [L1]', async t => {
+	const calls = Array.from({length: 2000}, (_, id) =>
+		JSON.stringify({jsonrpc: '2.0', id, method: 'big', params: {bytes: 1000}}),
+	);
+	const {bridge} = await startPuppet(t);
+	bridge.stdin.end(calls.join('\n'));
+	t.deepEqual(await bridge.exited, {code: 0, signal: null});
+	t.deepEqual(
+		bridge.lines.slice(1).map(line => (JSON.parse(line) as Message).id),
+		[...calls.keys()],
+	);
+});
 
-test.serial(
-	'a call that the child never answers is answered with -31005 when the client has closed stdin [L1]',
-	async t => {
-		t.timeout(20_000);
-		const {bridge} = await startPuppet(t, ['--ignore-eof']);
-		bridge.send({id: 1, method: 'hold'});
-		await bridge.request(2, 'held');
-		t.is(await bridge.end(), 0);
-		t.is(answersTo(bridge, 1).length, 1);
-		t.like(answersTo(bridge, 1)[0], {error: {code: -31005, data: {source: 'bridge', kind: 'closed'}}});
-	},
-);
+test.serial('fails a call without a response with -31005 after the client has closed stdin [L1]', async t => {
+	t.timeout(20_000);
+	const {bridge} = await startPuppet(t, ['--ignore-eof']);
+	bridge.send({id: 1, method: 'hold'});
+	await bridge.request(2, 'held');
+	t.is(await bridge.end(), 0);
+	t.is(answersTo(bridge, 1).length, 1);
+	t.like(answersTo(bridge, 1)[0], {error: {code: -31005, data: {source: 'bridge', kind: 'closed'}}});
+});
 
-test.serial('a call in flight at SIGTERM is answered once: by the child, or with an error [L1]', async t => {
+test.serial('replies once to a call that is pending at SIGTERM [L1]', async t => {
 	const {bridge} = await startPuppet(t);
 	bridge.send({id: 1, method: 'hold'});
 	bridge.send({id: 2, method: 'slow', params: {ms: 300}});
@@ -103,7 +91,7 @@ test.serial('a call in flight at SIGTERM is answered once: by the child, or with
 });
 
 test.serial(
-	'a second signal ends a child that ignores everything, and what there is to save is saved [L2]',
+	'a second signal kills a child that ignores signals and completes the traffic log [L2]',
 	async t => {
 		const log = join(await newFolder(t), 'traffic.ndjson');
 		const {bridge, marker} = await startPuppet(t, ['--ignore-eof', '--ignore-signals'], ['--log', log]);
@@ -119,7 +107,7 @@ test.serial(
 	},
 );
 
-test.serial('a storm of 100 signals in a second ends bridge once, with nobody left [L2]', async t => {
+test.serial('exits once on 100 signals in a second and leaves no process behind [L2]', async t => {
 	t.timeout(20_000);
 	const {bridge, marker} = await startPuppet(t, ['--ignore-eof', '--ignore-signals', '--helper=session']);
 	await until(() => processesWith(marker).length === 2);
@@ -135,10 +123,10 @@ test.serial('a storm of 100 signals in a second ends bridge once, with nobody le
 	await until(() => processesWith(marker).length === 0);
 });
 
-/** Whether it has exited, though its output was not read to the end. */
+/** Whether the process has exited. Works also while its output is not read to the end. */
 const hasExited = ({child}: Running): boolean => child.exitCode !== null || child.signalCode !== null;
 
-test.serial('two signals end bridge although its client has stopped reading [L2]', async t => {
+test.serial('two signals stop bridge although its client has stopped reading [L2]', async t => {
 	t.timeout(20_000);
 	const marker = newMarker(t);
 	const bridge = start(t, ['--', ...server('flood', String(2 ** 40), '10000', marker)]);
@@ -146,14 +134,14 @@ test.serial('two signals end bridge although its client has stopped reading [L2]
 	bridge.child.stdout?.pause();
 	await untilStill(() => bytesRead(bridge.pid));
 	bridge.child.kill('SIGTERM');
-	// The first has been heard when the child is ended.
+	// The child is stopped only after bridge has handled the first signal.
 	await until(() => processesWith(marker).length === 0);
 	bridge.child.kill('SIGTERM');
 	await until(() => hasExited(bridge));
 	t.is(bridge.child.signalCode, null);
 });
 
-test.serial('one SIGTERM ends bridge although its client has stopped reading [L1]', async t => {
+test.serial('one SIGTERM stops bridge although its client has stopped reading [L1]', async t => {
 	t.timeout(20_000);
 	const marker = newMarker(t);
 	const bridge = start(t, ['--', ...server('flood', String(2 ** 40), '10000', marker)]);
@@ -167,7 +155,7 @@ test.serial('one SIGTERM ends bridge although its client has stopped reading [L1
 });
 
 test.serial(
-	'a signal at any of 20 points of the start ends bridge in order, with nobody left [L3]',
+	'a signal at any of 20 moments during startup stops bridge and leaves no process behind [L3]',
 	async t => {
 		t.timeout(60_000);
 		const attempt = async (delayMs: number): Promise<void> => {
@@ -175,9 +163,9 @@ test.serial(
 			const bridge = start(t, ['--', ...server('puppet', '--helper=group', marker)]);
 			await sleep(delayMs);
 			signal(bridge.pid, 'SIGTERM');
-			const {code, signal: by} = await bridge.exited;
-			// Before it listens for signals there is nothing to put in order, and the signal itself ends it.
-			t.true(code === 0 || by === 'SIGTERM', `after ${delayMs} ms: ${code} ${by}`);
+			const {code, signal: killedBy} = await bridge.exited;
+			// Before bridge installs its handlers, the signal itself kills it.
+			t.true(code === 0 || killedBy === 'SIGTERM', `after ${delayMs} ms: ${code} ${killedBy}`);
 			await until(() => processesWith(marker).length === 0);
 			t.notRegex(bridge.stderr, BUG);
 		};

@@ -4,19 +4,22 @@ import {messageIn, program, startGateway} from '../../helpers/gateway.js';
 import {newMarker, start} from '../../helpers/program.js';
 import {startHub} from '../hub/support.js';
 
-/** A puppet that starts after the 60 s that a handshake has by default. */
-const late = (...puppet: string[]) => ({command: 'sh', args: ['-c', 'sleep 61; exec "$@"', 'sh', ...puppet]});
+/** Starts a command after 61 s, which is longer than the default handshake timeout of 60 s. */
+const delayed = (...puppet: string[]) => ({
+	command: 'sh',
+	args: ['-c', 'sleep 61; exec "$@"', 'sh', ...puppet],
+});
 
-test('waits for a handshake as long as --timeout allows, beyond 60 s [A-G2]', async t => {
-	const {command, args} = late(...server('puppet', newMarker(t)));
+test('waits for a handshake longer than 60 s if --timeout allows it [A-G2]', async t => {
+	const {command, args} = delayed(...server('puppet', newMarker(t)));
 	const running = start(t, ['--timeout', '150', '--', command, ...args]);
 	running.sendText(`${handshake[0]}\n`);
 	t.like(await running.answer('first'), {result: {serverInfo: {name: 'puppet'}}});
 	t.is(await running.end(), 0);
 });
 
-test('waits for a handshake as long as the timeout of a service allows, beyond 60 s [A-G2]', async t => {
-	const config = {...late(...server('puppet', newMarker(t))), timeout: 150};
+test('waits for a handshake longer than 60 s if the timeout of the service allows it [A-G2]', async t => {
+	const config = {...delayed(...server('puppet', newMarker(t))), timeout: 150};
 	const gateway = await startGateway(t, {servers: {late: config, shared: {...config, shared: true}}});
 	const initialize = {id: 1, method: 'initialize', params: opening};
 	const signal = AbortSignal.timeout(150_000);
@@ -27,18 +30,18 @@ test('waits for a handshake as long as the timeout of a service allows, beyond 6
 			body: JSON.stringify({jsonrpc: '2.0', ...initialize}),
 			headers: {'content-type': 'application/json', accept: 'application/json, text/event-stream'},
 		});
-	for (const answer of await Promise.all([post('late'), post('shared')]))
-		t.like(messageIn(answer), {result: {serverInfo: {name: 'puppet'}}});
+	for (const response of await Promise.all([post('late'), post('shared')]))
+		t.like(messageIn(response), {result: {serverInfo: {name: 'puppet'}}});
 });
 
-test('connects to a server of the hub whose handshake takes longer than 60 s [A-G2]', async t => {
-	const config = {...late(...server('shop', '--name=late')), timeout: 150};
+test('connects to an upstream of the hub whose handshake takes longer than 60 s [A-G2]', async t => {
+	const config = {...delayed(...server('shop', '--name=late')), timeout: 150};
 	const hub = await startHub(t, {expose: 'tools', servers: {late: config}});
 	await hub.running.says(/"server":"late".*"status":"SUCCESS"|"status":"SUCCESS".*"server":"late"/);
 	t.true((await hub.toolNames()).includes('late__search'));
 });
 
-test('names --timeout, or the key of the service, where a handshake or a request takes too long [A-G2] [A-G10]', async t => {
+test('names --timeout or the key of the service in timeout errors [A-G2] [A-G10]', async t => {
 	const wrapped = start(t, ['--timeout', '1', '--', ...server('late-reader', newMarker(t))]);
 	const error = (await wrapped.request(1, 'initialize', opening)).error as {message: string};
 	t.regex(

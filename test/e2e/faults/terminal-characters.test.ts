@@ -4,10 +4,10 @@ import {program, startGateway} from '../../helpers/gateway.js';
 import {native, teamOf} from '../mail/support.js';
 import {place, startServe} from '../serve/support.js';
 
-/** Control and bidi characters, as a child would write them to clear a screen, forge a line or turn text around. */
+/** Control and bidi characters that clear the screen, forge lines or reorder text. */
 const HOSTILE = 'red\u001b[31m csi\u009b2J bidi\u202e\u2066 del\u007f mark\u200f\u061c';
 const ESCAPED = 'red\\x1b[31m csi\\x9b2J bidi\\u202e\\u2066 del\\x7f mark\\u200f\\u061c';
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
 const raw = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
 const FORGED = '{"level":50,"name":"bridge","event":"forged","msg":"forged"}';
 
@@ -32,7 +32,7 @@ test('serve prefixes and escapes the stderr of Codex [SEC-D20]', async t => {
 	t.true(client.running.stderr.includes(`[codex] ${ESCAPED}\n`));
 });
 
-test('lines of the structured log have C1 and bidi characters as JSON escapes [SEC-D20]', async t => {
+test('escapes C1 and bidi characters in the structured log as JSON [SEC-D20]', async t => {
 	const running = await startReady(['--', ...server('puppet')]);
 	running.sendText(`${HOSTILE.replaceAll('\u001b', '')}\n`);
 	await running.says(/csi/);
@@ -43,7 +43,7 @@ test('lines of the structured log have C1 and bidi characters as JSON escapes [S
 	t.true(String((JSON.parse(line) as {start?: string}).start).includes('csi\u009b2J bidi\u202e'));
 });
 
-test('--debug escapes names of tools and texts of errors [SEC-D20]', async t => {
+test('--debug escapes tool names and error texts [SEC-D20]', async t => {
 	const running = await startReady(['--debug', '--', ...server('puppet')]);
 	await running.request(1, 'tools/call', {name: HOSTILE});
 	await running.request(HOSTILE, `method ${HOSTILE}`);
@@ -59,8 +59,8 @@ test('forwards the stderr of a wrapped server unchanged if stderr is not a termi
 
 test('escapes the last stderr lines of a crashed server in errors on stderr and to clients [SEC-D20]', async t => {
 	const [node = '', file = ''] = server('puppet');
-	const dying = [node, file, `--words=${HOSTILE}\n`, '--exit=3'];
-	const {stderr} = await runBridge(['versions', '--', ...dying]);
+	const crashing = [node, file, `--words=${HOSTILE}\n`, '--exit=3'];
+	const {stderr} = await runBridge(['versions', '--', ...crashing]);
 	const last = stderr.slice(stderr.lastIndexOf(`${HOSTILE}\n`) + HOSTILE.length);
 	t.notRegex(last, raw);
 	const running = await startReady(['--', ...server('puppet')]);
@@ -72,7 +72,7 @@ test('escapes the last stderr lines of a crashed server in errors on stderr and 
 	t.is(await running.end(), 3);
 });
 
-test('bridge mail escapes text of agents, in plain text and in JSON [SEC-D20]', async t => {
+test('bridge mail escapes the text of agents, in plain text and in JSON [SEC-D20]', async t => {
 	const team = teamOf(t);
 	team.put('dev-1', [native(`eve${HOSTILE}`, `${HOSTILE}\nnext`)]);
 	const read = async (...args: string[]): Promise<string> => {
