@@ -13,45 +13,45 @@ const params = '{"jsonrpc":"2.0","id":1,"method":"echo","params":';
 
 const ordinary = fill(`${params}{"text":"`, 'lorem ipsum ', '"}}');
 
-/** Ten kibibytes each, made to cost as much as they can. */
-const hostile: ReadonlyArray<readonly [what: string, text: string]> = [
+/** Hostile messages of 10 KiB, which are expensive to parse. */
+const hostile: ReadonlyArray<readonly [title: string, text: string]> = [
 	['arrays in arrays', '['.repeat(SIZE)],
 	['arrays in arrays in params', fill(params, '[', '')],
 	['objects in objects', fill(params, '{"":', '')],
-	['a thousand levels that are closed', `${params}${'['.repeat(990)}${']'.repeat(990)}}`],
+	['990 levels of nesting', `${params}${'['.repeat(990)}${']'.repeat(990)}}`],
 	['many members', fill(`${params}{`, '"a":1,', '"b":1}}')],
 	['many members at the top', fill('{"jsonrpc":"2.0","id":1,"method":"echo",', '"a":1,', '"b":1}')],
 	['many escapes', fill(`${params}{"a":"`, '\\u0000', '"}}')],
 	['many backslashes', fill(`${params}{"a":"`, '\\\\', '"}}')],
-	['half a surrogate, often', fill(`${params}{"a":"`, '\\ud800', '"}}')],
+	['many lone surrogates', fill(`${params}{"a":"`, '\\ud800', '"}}')],
 	['many quotes', '"'.repeat(SIZE)],
 	['one long number', fill(`${params}[`, '9', ']}')],
 	['many long numbers', fill(`${params}[`, '1e308,', '1]}')],
 	['an id of digits', fill('{"jsonrpc":"2.0","method":"echo","id":', '1', '}')],
-	['an id that is a long text', fill('{"jsonrpc":"2.0","method":"echo","id":"', '\\"', '"}')],
+	['a long string as an id', fill('{"jsonrpc":"2.0","method":"echo","id":"', '\\"', '"}')],
 	['a long method', fill('{"jsonrpc":"2.0","id":1,"method":"', 'tools/', '"}')],
-	['a batch of nothings', fill('[', '{},', '{}]')],
+	['a batch of empty objects', fill('[', '{},', '{}]')],
 	['a batch of pings', fill('[', '{"jsonrpc":"2.0","id":1,"method":"ping"},', '1]')],
 	['white space', fill('{', ' ', '')],
 	['white space and a message', fill('', ' \t\r', '{"jsonrpc":"2.0","id":1,"method":"echo"}')],
-	['lines that are none', '\n'.repeat(SIZE)],
+	['empty lines', '\n'.repeat(SIZE)],
 	['lines of one brace', '{\n'.repeat(SIZE / 2)],
 	['keys of prototypes', fill(`${params}{`, '"__proto__":{"a":', '')],
-	['a search that goes far back', fill(`${params}{"_meta":{"progressToken":`, '[', '')],
+	['nested arrays in a progress token', fill(`${params}{"_meta":{"progressToken":`, '[', '')],
 ];
 
-/** A conversation whose server answers all that it is asked, and what the client and the log get of it. */
+/** A conversation whose upstream responds to every request. `produced` counts bytes for the client and the log. */
 function conversation(version: string) {
-	let [heard, logged] = [0, 0];
+	let [sent, logged] = [0, 0];
 	const log = createLog({level: 'warn', write: line => (logged += line.length), isPretty: false});
 	const [client, upstream] = [memoryEndpoint('client'), memoryEndpoint('server')];
-	const link = connect(
+	const subscription = connect(
 		client,
 		wrapStages({log, upstream: 'server', transport: 'stdio', timeoutMs: 0}),
 		upstream,
 	);
 	client.outgoing.next = envelope => {
-		heard += envelope.size;
+		sent += envelope.size;
 	};
 	upstream.incoming.subscribe();
 	upstream.outgoing.next = ({head: {id, method}}) => {
@@ -60,10 +60,10 @@ function conversation(version: string) {
 		if (id !== undefined && method !== undefined)
 			upstream.sendText(`{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result)}}`);
 	};
-	const say = (text: string): void => {
+	const send = (text: string): void => {
 		for (const line of text.split('\n')) if (line !== '') client.sendText(line);
 	};
-	say(
+	send(
 		JSON.stringify({
 			jsonrpc: '2.0',
 			id: 'first',
@@ -71,23 +71,23 @@ function conversation(version: string) {
 			params: {...opening, protocolVersion: version},
 		}),
 	);
-	say('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+	send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
 	return {
-		say,
-		stop: () => link.unsubscribe(),
+		send,
+		stop: () => subscription.unsubscribe(),
 		produced: async () => {
 			await log.flush();
-			return heard + logged;
+			return sent + logged;
 		},
 	};
 }
 
-/** The processor time that it takes to take in a text, in microseconds, as a rule. */
-function costOf(say: (text: string) => void, text: string): number {
+/** The median CPU time to process a text, in microseconds. */
+function costOf(send: (text: string) => void, text: string): number {
 	const times: number[] = [];
 	for (let round = 0; round < 9; round++) {
 		const before = process.cpuUsage();
-		for (let time = 0; time < 5; time++) say(text);
+		for (let time = 0; time < 5; time++) send(text);
 		const {user, system} = process.cpuUsage(before);
 		times.push((user + system) / 5);
 	}
@@ -96,21 +96,21 @@ function costOf(say: (text: string) => void, text: string): number {
 
 for (const version of ['2025-11-25', '2025-03-26'])
 	test.serial(
-		`ten kilobytes that are made to hurt cost little more than others, in ${version} [F6]`,
+		`messages of 10 KiB with hostile contents cost little more CPU time and output than others, in ${version} [F6]`,
 		async t => {
-			const {say, stop, produced} = conversation(version);
-			for (let round = 0; round < 200; round++) say(ordinary);
-			const normal = Math.max(costOf(say, ordinary), 5);
-			for (const [what, text] of hostile) {
-				t.true(text.length <= SIZE + 1000, what);
+			const {send, stop, produced} = conversation(version);
+			for (let round = 0; round < 200; round++) send(ordinary);
+			const normal = Math.max(costOf(send, ordinary), 5);
+			for (const [title, text] of hostile) {
+				t.true(text.length <= SIZE + 1000, title);
 				const before = await produced();
-				say(text);
+				send(text);
 				const bytes = (await produced()) - before;
-				t.true(bytes < 2 ** 20, `${what} makes ${bytes} bytes`);
-				// Many lines are many messages, and each has its answer.
+				t.true(bytes < 2 ** 20, `${title} cause ${bytes} bytes of output`);
+				// Each line is a separate message with its own error response, so the CPU time is not compared.
 				const isMany = text.includes('\n');
-				const cost = isMany ? 0 : costOf(say, text);
-				t.true(cost < 100 * normal, `${what}: ${cost} µs, where others take ${normal}`);
+				const cost = isMany ? 0 : costOf(send, text);
+				t.true(cost < 100 * normal, `${title}: ${cost} µs instead of ${normal} µs`);
 			}
 			stop();
 		},

@@ -16,12 +16,12 @@ import {blank, jsonText, stringText} from '../wire/arbitraries.js';
 const COUNT = 10_000;
 const seed = Date.now() % 2 ** 31;
 
-/** What a message is made of, beside what kind it is and which id it has. */
+/** The random parts of a message, without its kind and id. */
 const parts = fc.record({
 	gap: blank,
 	value: jsonText(blank),
 	word: stringText,
-	turn: fc.nat({max: 3}),
+	rotation: fc.nat({max: 3}),
 	size: fc.oneof(
 		{arbitrary: fc.constant(0), weight: 85},
 		{arbitrary: fc.nat({max: 4000}), weight: 12},
@@ -31,7 +31,7 @@ const parts = fc.record({
 });
 type Parts = typeof parts extends fc.Arbitrary<infer T> ? T : never;
 
-/** Ids of many spellings, none of which is another's. */
+/** Distinct ids of many JSON spellings. */
 const idOf = (index: number): string => {
 	const spellings = [
 		`${index}`,
@@ -44,8 +44,12 @@ const idOf = (index: number): string => {
 	return spellings[index % spellings.length] ?? '0';
 };
 
-/** One message as a line without its end: every so many of them is a megabyte long. */
-function spell({gap, value, word, turn, size}: Parts, index: number, members: readonly string[]): string {
+/** One message as a line without a line end. One in 2500 is longer than 1 MiB. */
+function serialize(
+	{gap, value, word, rotation, size}: Parts,
+	index: number,
+	members: readonly string[],
+): string {
 	const inside = word.length > 2 ? word.slice(1, -1) : 'x';
 	const length = index % 2500 === 2000 ? 2 ** 20 : size;
 	const padding = length === 0 ? [] : [`"padding":"${inside.repeat(Math.ceil(length / inside.length))}"`];
@@ -54,68 +58,68 @@ function spell({gap, value, word, turn, size}: Parts, index: number, members: re
 		...members.map(member => member.replace(/:@$/, () => `:${value}`)),
 		...padding,
 	];
-	const turned = [...all.slice(turn), ...all.slice(0, turn)];
-	// The first one always begins with a blank: at the start of a stream those are easily lost.
+	const rotated = [...all.slice(rotation), ...all.slice(0, rotation)];
+	// The first line always begins with a space, which is easily lost at the start of a stream.
 	const lead = index === 0 ? ' ' : gap;
-	return `${lead}{${gap}${turned.join(`${gap},${gap}`)}${gap}}${gap}`;
+	return `${lead}{${gap}${rotated.join(`${gap},${gap}`)}${gap}}${gap}`;
 }
 
-const answerTo = (id: string, {dice}: Parts): string[] => [
+const responseTo = (id: string, {dice}: Parts): string[] => [
 	`"id":${id}`,
 	dice % 5 === 0 ? '"error":@' : '"result":@',
 ];
 
-/** A call or a notification. */
+/** The members of a request, or of a notification if `id` is undefined. */
 const callOf = ({word}: Parts, id: string | undefined): string[] => [
 	...(id === undefined ? [] : [`"id" : ${id}`]),
 	`"method":${word}`,
 	'"params":@',
 ];
 
-/** What the client says. The ids of its calls are put into `asked`. */
-function fromClient(parts: Parts, index: number, asked: string[]): string {
+/** A message of the client. Ids of requests are added to `pending`. */
+function fromClient(parts: Parts, index: number, pending: string[]): string {
 	const isCall = parts.dice < 40 && index < COUNT * 0.7;
-	if (isCall) asked.push(idOf(index));
-	const isAnswer = !isCall && parts.dice > 70;
-	return spell(
+	if (isCall) pending.push(idOf(index));
+	const isResponse = !isCall && parts.dice > 70;
+	return serialize(
 		parts,
 		index,
-		isAnswer ? answerTo(idOf(index), parts) : callOf(parts, isCall ? idOf(index) : undefined),
+		isResponse ? responseTo(idOf(index), parts) : callOf(parts, isCall ? idOf(index) : undefined),
 	);
 }
 
-/** What the server says: answers to what was asked so far, all of them before it ends, and things of its own. */
-function fromServer(parts: Parts, index: number, asked: string[]): string {
-	const isDue = parts.dice < 60 || COUNT - index <= asked.length;
-	const [due] = isDue ? asked.splice(parts.turn % (asked.length || 1), 1) : [];
-	if (due !== undefined) return spell(parts, index, answerTo(due, parts));
-	return spell(parts, index, callOf(parts, parts.dice > 80 ? `"s${index}"` : undefined));
+/** A message of the server: a response to one of `pending`, a request or a notification. Responds to all in time. */
+function fromServer(parts: Parts, index: number, pending: string[]): string {
+	const isResponse = parts.dice < 60 || COUNT - index <= pending.length;
+	const [id] = isResponse ? pending.splice(parts.rotation % (pending.length || 1), 1) : [];
+	if (id !== undefined) return serialize(parts, index, responseTo(id, parts));
+	return serialize(parts, index, callOf(parts, parts.dice > 80 ? `"s${index}"` : undefined));
 }
 
-/** What two peers say to each other: the n-th message of the server may answer any up to the n-th of the client. */
-function conversation(): {toServer: string[]; toClient: string[]} {
+/** The messages of both sides. The n-th line of the server may respond to the first n lines of the client. */
+function generateMessages(): {toServer: string[]; toClient: string[]} {
 	const samples = fc.sample(parts, {numRuns: COUNT * 2, seed});
-	const asked: string[] = [];
+	const pending: string[] = [];
 	const toServer = samples
 		.slice(0, COUNT)
-		.map((ours, index) => ({line: fromClient(ours, index, asked), asked: asked.splice(0)}));
+		.map((sample, index) => ({line: fromClient(sample, index, pending), pending: pending.splice(0)}));
 	const open: string[] = [];
-	const toClient = samples.slice(COUNT).map((theirs, index) => {
-		open.push(...(toServer[index]?.asked ?? []));
-		return fromServer(theirs, index, open);
+	const toClient = samples.slice(COUNT).map((sample, index) => {
+		open.push(...(toServer[index]?.pending ?? []));
+		return fromServer(sample, index, open);
 	});
 	return {toServer: toServer.map(({line}) => line), toClient};
 }
 
-/** The handshake before it, spelled as oddly; the server says something of its own after it, as it does to each line. */
+/** The preceding handshake with unusual whitespace, and a notification of the server after it. */
 const initialize = ` { "jsonrpc":"2.0" , "params": ${JSON.stringify(opening)},"id":"first","method":"initialize"\t}`;
-const answer = ` {\t"id" : "first", ${welcome.slice(1)} `.replace('"id":"first",', '');
+const welcomeLine = ` {\t"id" : "first", ${welcome.slice(1)} `.replace('"id":"first",', '');
 const initialized = '{"method":"notifications/initialized" ,"jsonrpc":"2.0"} ';
-const remark = ' {"jsonrpc":"2.0","method":"notifications/message","params":{"n":1.0}}';
+const notification = ' {"jsonrpc":"2.0","method":"notifications/message","params":{"n":1.0}}';
 
-const {toServer, toClient} = conversation();
+const {toServer, toClient} = generateMessages();
 toServer.unshift(initialize, initialized);
-toClient.unshift(answer, remark);
+toClient.unshift(welcomeLine, notification);
 const TOTAL = COUNT + 2;
 
 const sha256 = (lines: readonly string[]): string => {
@@ -124,7 +128,7 @@ const sha256 = (lines: readonly string[]): string => {
 	return hash.digest('hex');
 };
 
-/** A stream cut at random places: inside characters, headers and line ends too. */
+/** Splits bytes at random positions, also inside characters, headers and line ends. */
 function* cutAtRandom(bytes: Buffer): Generator<Buffer> {
 	for (let at = 0; at < bytes.length; ) {
 		const size = Math.random() < 0.3 ? 1 + Math.floor(Math.random() * 40) : Math.ceil(Math.random() * 50_000);
@@ -133,7 +137,7 @@ function* cutAtRandom(bytes: Buffer): Generator<Buffer> {
 	}
 }
 
-/** Where the first message of some bytes lies, and how many bytes it takes with its frame. */
+/** The position of the first message in a buffer, and of the next one after its frame. */
 function firstMessage(
 	bytes: Buffer,
 	framing: Framing,
@@ -148,7 +152,7 @@ function firstMessage(
 	return start >= 4 && end <= bytes.length ? {start, end, next: end} : undefined;
 }
 
-/** Hashes so many messages of a stream. */
+/** Hashes TOTAL messages of a stream. */
 async function hashMessages(stream: Readable, framing: Framing): Promise<string> {
 	const hash = createHash('sha256');
 	let rest: Buffer = Buffer.alloc(0);
@@ -165,8 +169,12 @@ async function hashMessages(stream: Readable, framing: Framing): Promise<string>
 	return `${count} messages, ${rest.length} bytes more: ${hash.digest('hex')}`;
 }
 
-/** Each message of `input` is in its frame. */
-async function converse(t: ExecutionContext, framing: Framing, input: readonly string[]): Promise<void> {
+/** Sends `input`, whose lines are already framed, through bridge and compares the messages of both sides. */
+async function compareMessages(
+	t: ExecutionContext,
+	framing: Framing,
+	input: readonly string[],
+): Promise<void> {
 	const [first = '', ...rest] = input;
 	const folder = await mkdtemp(join(tmpdir(), 'bridge-byte-exact-'));
 	t.teardown(() => rm(folder, {recursive: true}));
@@ -186,7 +194,7 @@ async function converse(t: ExecutionContext, framing: Framing, input: readonly s
 	const write = (text: string): Promise<void> =>
 		pipeline(Readable.from(cutAtRandom(Buffer.from(text))), bridge.stdin, {end: false});
 	await write(first);
-	// A client says nothing more before it has the answer.
+	// The client waits for the response to its initialize.
 	await once(bridge.stdout, 'readable');
 	const writing = write(rest.join(''));
 	const received = await hashMessages(bridge.stdout, framing);
@@ -204,9 +212,9 @@ async function converse(t: ExecutionContext, framing: Framing, input: readonly s
 }
 
 test.serial(
-	'ten thousand lines each way after a handshake, cut at random places, arrive byte for byte [A13]',
+	'forwards 10,000 lines each way byte for byte, although the input is cut at random positions [A13]',
 	async t => {
-		await converse(
+		await compareMessages(
 			t,
 			'lines',
 			toServer.map(line => `${line}\n`),
@@ -215,9 +223,9 @@ test.serial(
 );
 
 test.serial(
-	'ten thousand frames each way after a handshake, cut at random places, arrive byte for byte [A13]',
+	'forwards 10,000 frames each way byte for byte, although the input is cut at random positions [A13]',
 	async t => {
 		const frames = toServer.map(body => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
-		await converse(t, 'content-length', frames);
+		await compareMessages(t, 'content-length', frames);
 	},
 );

@@ -13,7 +13,7 @@ const names = [
 	'all',
 ];
 
-/** Calls with short and long arguments. A puppet echoes each request. */
+/** The sizes of call arguments, short and long. A puppet echoes each request. */
 const sizes = [1, 10_000, 200_000, 2, 3];
 const input = sizes
 	.map(

@@ -2,7 +2,7 @@ import {Agent, request as httpRequest} from 'node:http';
 import type {RunningGateway} from '../../helpers/gateway.js';
 import {initialize} from '../../helpers/raw-requests.js';
 
-/** Begins sessions, and leaves them. Resolves to the statuses that it was answered with. */
+/** Starts this many sessions and abandons them. Resolves with the HTTP statuses of the replies. */
 export async function beginMany(gateway: RunningGateway, count: number): Promise<Set<number | undefined>> {
 	const agent = new Agent({keepAlive: true, maxSockets: 16});
 	const statuses = new Set<number | undefined>();

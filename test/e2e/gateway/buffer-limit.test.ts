@@ -6,7 +6,7 @@ import {logged, until} from '../../helpers/program.js';
 const MIB = 2 ** 20;
 const SESSIONS = 8;
 
-/** Notifications of a server, as its output: this many of a mebibyte each, or one short one. */
+/** Server output in base64: `count` notifications of 1 MiB, or a short one if `count` is 0. */
 function output(count: number): string {
 	const line = (text: string): string =>
 		JSON.stringify({jsonrpc: '2.0', method: 'notifications/message', params: {level: 'info', data: text}});

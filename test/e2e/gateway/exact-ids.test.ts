@@ -6,7 +6,7 @@ const gateway = shareGateway({
 	servers: {own: program('puppet'), shared: {...program('puppet'), shared: true}},
 });
 
-/** Pairs of ids that most parsers take for one number. */
+/** Pairs of ids that most parsers read as the same number. */
 const twins = [
 	['9007199254740992', '9007199254740993'],
 	['77', '77.0'],
@@ -16,8 +16,7 @@ const twins = [
 const accepted = {JSON: 'application/json', SSE: 'text/event-stream'} as const;
 const services = ['own', 'shared'] as const;
 
-/** Posts a text as it is. */
-const say = ({headers, service}: ClientSession, body: string, accept: string): Promise<Answer> =>
+const postText = ({headers, service}: ClientSession, body: string, accept: string): Promise<Answer> =>
 	gateway().fetch(`/mcp/${service}`, {
 		method: 'POST',
 		headers: {...headers, accept, 'content-type': 'application/json'},
@@ -27,7 +26,7 @@ const say = ({headers, service}: ClientSession, body: string, accept: string): P
 const request = (id: string, method: string, params = '{}'): string =>
 	`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 
-/** The ids of all messages in an answer, as they are written. */
+/** The ids of all messages in a reply, as they are written. */
 const idsIn = ({text}: Answer): unknown[] => [...text.matchAll(/"id":([^,}]+)/g)].map(([, id]) => id);
 
 const isHeld = (session: ClientSession, count: number) => async (): Promise<boolean> =>
@@ -37,12 +36,12 @@ for (const service of services)
 	for (const [kind, accept] of Object.entries(accepted))
 		for (const [first, second] of twins)
 			test.serial(
-				`gives ${first} and ${second}, pending in one session, their own responses: ${service} child, ${kind} [SEC-D9]`,
+				`returns to ${first} and ${second}, pending in one session, their own responses: ${service} child, ${kind} [SEC-D9]`,
 				async t => {
 					const session = await gateway().open(service);
-					const held = say(session, request(first, 'hold'), accept);
+					const held = postText(session, request(first, 'hold'), accept);
 					await until(isHeld(session, 1));
-					const other = await say(session, request(second, 'echo', '{"which":2}'), accept);
+					const other = await postText(session, request(second, 'echo', '{"which":2}'), accept);
 					t.deepEqual(idsIn(other), [second]);
 					t.like(messageIn(other), {result: {which: 2}});
 					await session.request('go', 'release');
@@ -58,19 +57,19 @@ for (const service of services)
 		async t => {
 			const session = await gateway().open(service);
 			const [first, second] = ['9007199254740992', '9007199254740993'];
-			const posts = [first, second].map(id => say(session, request(id, 'hold'), accepted.JSON));
+			const posts = [first, second].map(id => postText(session, request(id, 'hold'), accepted.JSON));
 			await until(isHeld(session, 2));
 			const cancel = (id: string): string =>
 				`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
-			t.is((await say(session, cancel('9007199254740993.0'), accepted.JSON)).status, 202);
-			t.is((await say(session, cancel(second), accepted.JSON)).status, 202);
+			t.is((await postText(session, cancel('9007199254740993.0'), accepted.JSON)).status, 202);
+			t.is((await postText(session, cancel(second), accepted.JSON)).status, 202);
 			const cancelled = await (posts[1] as Promise<Answer>);
 			t.deepEqual(idsIn(cancelled), [second]);
 			t.like(messageIn(cancelled), {error: {code: -31_006}});
 			await session.request('go', 'release');
-			const answered = await (posts[0] as Promise<Answer>);
-			t.deepEqual(idsIn(answered), [first]);
-			t.true('result' in messageIn(answered));
+			const uncancelled = await (posts[0] as Promise<Answer>);
+			t.deepEqual(idsIn(uncancelled), [first]);
+			t.true('result' in messageIn(uncancelled));
 		},
 	);
 
@@ -81,7 +80,7 @@ for (const service of services)
 			async t => {
 				const session = await gateway().open(service);
 				const posts = [first, second].map((token, at) =>
-					say(
+					postText(
 						session,
 						request(`${at}`, 'hold', `{"at":${at},"_meta":{"progressToken":${token}}}`),
 						accepted.SSE,
@@ -89,8 +88,10 @@ for (const service of services)
 				);
 				await until(isHeld(session, 2));
 				const {lines} = (await session.request('heard', 'heard')).result as {lines: string[]};
-				const known = lines.map(line => JSON.parse(line)).filter(({params}) => params?._meta?.progressToken);
-				const notices = known.slice(-2).map(({params}) =>
+				const received = lines
+					.map(line => JSON.parse(line))
+					.filter(({params}) => params?._meta?.progressToken);
+				const notices = received.slice(-2).map(({params}) =>
 					JSON.stringify({
 						jsonrpc: '2.0',
 						method: 'notifications/progress',

@@ -22,8 +22,8 @@ const failureOf = (message: {readonly [key: string]: unknown}): Failure => messa
 const statusOf = async (gateway: RunningGateway, service: string) =>
 	JSON.parse((await gateway.fetch('/status')).text).services[service];
 
-/** A server whose process adds a line to a file whenever it starts, and then runs a script of a shell. */
-async function counted(t: ExecutionContext, script: string, ...args: string[]) {
+/** A server that appends a line to a file at every start and then runs a shell script. */
+async function countedServer(t: ExecutionContext, script: string, ...args: string[]) {
 	const file = join(await newFolder(t), 'starts');
 	const config: GatewayConfig = {
 		command: 'sh',
@@ -32,13 +32,13 @@ async function counted(t: ExecutionContext, script: string, ...args: string[]) {
 	return {config, starts: () => lineCount(file), file};
 }
 
-test('fails a handshake at once with exit code and stderr, and starts one process for each [U-P0-2] [A-G5]', async t => {
-	const {config, starts} = await counted(t, 'echo "no database" >&2; exit 3');
+test('fails a handshake at once with exit code and stderr, and starts one process per attempt [U-P0-2] [A-G5]', async t => {
+	const {config, starts} = await countedServer(t, 'echo "no database" >&2; exit 3');
 	const gateway = await startGateway(t, {servers: {dies: config}});
 	for (const count of [1, 2]) {
-		const answer = await gateway.post('dies', initialize);
-		t.is(answer.status, 502);
-		const {code, message, data} = failureOf(messageIn(answer));
+		const reply = await gateway.post('dies', initialize);
+		t.is(reply.status, 502);
+		const {code, message, data} = failureOf(messageIn(reply));
 		t.is(code, -31004);
 		t.like(data, {source: 'bridge', kind: 'child_exited', exitCode: 3, signal: null});
 		t.regex(
@@ -46,7 +46,7 @@ test('fails a handshake at once with exit code and stderr, and starts one proces
 			/^dies exited with code 3\. The end of its stderr: no database\nFix the cause, then connect again\./,
 		);
 		t.is(starts(), count);
-		t.is(answer.headers.get('mcp-session-id'), null);
+		t.is(reply.headers.get('mcp-session-id'), null);
 	}
 	t.like(await statusOf(gateway, 'dies'), {
 		state: 'failed',
@@ -62,7 +62,7 @@ test('fails a handshake at once with exit code and stderr, and starts one proces
 });
 
 test('names variables that the gateway withheld from a server that exits early [U-P0-1]', async t => {
-	const {config} = await counted(t, 'echo "GITHUB_TOKEN is required" >&2; exit 1');
+	const {config} = await countedServer(t, 'echo "GITHUB_TOKEN is required" >&2; exit 1');
 	const env = {...process.env, GITHUB_TOKEN: 'canary', BRIDGE_TOKEN: 'canary'};
 	const gateway = await startGateway(t, {servers: {needs: config}}, {env});
 	const {message} = failureOf(messageIn(await gateway.post('needs', initialize)));
@@ -73,7 +73,7 @@ test('names variables that the gateway withheld from a server that exits early [
 
 test('starts a new process with the next initialize [U-P0-2]', async t => {
 	const puppet = server('puppet', newMarker(t));
-	const {config, starts} = await counted(t, 'test $(wc -l < "$0") = 1 && exit 3; exec "$@"', ...puppet);
+	const {config, starts} = await countedServer(t, 'test $(wc -l < "$0") = 1 && exit 3; exec "$@"', ...puppet);
 	const gateway = await startGateway(t, {servers: {shy: config}});
 	t.is((await gateway.post('shy', initialize)).status, 502);
 	const session = await gateway.open('shy');
@@ -84,20 +84,20 @@ test('starts a new process with the next initialize [U-P0-2]', async t => {
 
 test('starts a new process with the next initialize on the same connection [U-P0-2]', async t => {
 	const puppet = server('puppet', newMarker(t));
-	const {config, starts} = await counted(t, 'test $(wc -l < "$0") = 1 && exit 3; exec "$@"', ...puppet);
+	const {config, starts} = await countedServer(t, 'test $(wc -l < "$0") = 1 && exit 3; exec "$@"', ...puppet);
 	const gateway = await startGateway(t, {servers: {shy: config}});
 	const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/mcp/shy`, 'mcp');
 	t.teardown(() => socket.terminate());
-	const heard: Array<{readonly [key: string]: unknown}> = [];
-	socket.on('message', data => heard.push(JSON.parse(String(data))));
+	const received: Array<{readonly [key: string]: unknown}> = [];
+	socket.on('message', data => received.push(JSON.parse(String(data))));
 	await new Promise(resolve => socket.once('open', resolve));
 	const ask = async (id: number): Promise<void> => {
 		socket.send(JSON.stringify({jsonrpc: '2.0', ...initialize, id}));
-		await until(() => heard.some(message => message.id === id));
+		await until(() => received.some(message => message.id === id));
 	};
 	await ask(1);
 	await ask(2);
-	t.like(heard, [
+	t.like(received, [
 		{id: 1, error: {code: -31004, data: {exitCode: 3}}},
 		{id: 2, result: {serverInfo: {name: 'puppet'}}},
 	]);
@@ -106,7 +106,7 @@ test('starts a new process with the next initialize on the same connection [U-P0
 
 test('escapes and bounds the stderr of a child in errors and in the status [U-P0-2]', async t => {
 	const script = `head -c 100000 /dev/zero | tr '\\0' x >&2; printf '\\033[31mred\\342\\200\\256\\n' >&2; exit 3`;
-	const {config} = await counted(t, script);
+	const {config} = await countedServer(t, script);
 	const gateway = await startGateway(t, {servers: {dies: config}});
 	const {message} = failureOf(messageIn(await gateway.post('dies', initialize)));
 	const {lastError} = await statusOf(gateway, 'dies');
@@ -117,11 +117,11 @@ test('escapes and bounds the stderr of a child in errors and in the status [U-P0
 });
 
 test('fails a handshake with a shared server at once, with the same error [U-P0-2]', async t => {
-	const {config, starts} = await counted(t, 'echo "no database" >&2; exit 3');
+	const {config, starts} = await countedServer(t, 'echo "no database" >&2; exit 3');
 	const gateway = await startGateway(t, {servers: {dies: {...config, shared: true}}});
-	const answer = await gateway.post('dies', initialize);
-	t.is(answer.status, 502);
-	const {code, message, data} = failureOf(messageIn(answer));
+	const reply = await gateway.post('dies', initialize);
+	t.is(reply.status, 502);
+	const {code, message, data} = failureOf(messageIn(reply));
 	t.like({code, data}, {code: -31004, data: {exitCode: 3}});
 	t.regex(message, /^dies exited with code 3\. The end of its stderr: no database\nFix the cause/);
 	t.like(await statusOf(gateway, 'dies'), {
@@ -132,7 +132,7 @@ test('fails a handshake with a shared server at once, with the same error [U-P0-
 });
 
 test('fails a request of a stateless client with the same error [U-P0-2]', async t => {
-	const {config} = await counted(t, 'echo "no database" >&2; exit 3');
+	const {config} = await countedServer(t, 'echo "no database" >&2; exit 3');
 	const gateway = await startGateway(t, {servers: {dies: config}});
 	const _meta = {
 		'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -140,39 +140,39 @@ test('fails a request of a stateless client with the same error [U-P0-2]', async
 		'io.modelcontextprotocol/clientCapabilities': {},
 	};
 	const headers = {'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list'};
-	const answer = await gateway.post('dies', {id: 1, method: 'tools/list', params: {_meta}}, headers);
-	const {code, message} = failureOf(messageIn(answer));
+	const reply = await gateway.post('dies', {id: 1, method: 'tools/list', params: {_meta}}, headers);
+	const {code, message} = failureOf(messageIn(reply));
 	t.is(code, -31004);
 	t.is(message.match(/The end of its stderr: no database/g)?.length, 1);
 });
 
-test('fails a handshake with a server that is configured as stateless with the same error [U-P0-2]', async t => {
-	const {config} = await counted(t, 'echo "no database" >&2; exit 3');
+test('fails a handshake with a stateless upstream with the same error [U-P0-2]', async t => {
+	const {config} = await countedServer(t, 'echo "no database" >&2; exit 3');
 	const gateway = await startGateway(t, {servers: {dies: {...config, targetVersion: '2026-07-28'}}});
-	const answer = await gateway.post('dies', initialize);
-	t.is(answer.status, 502);
-	const {code, message} = failureOf(messageIn(answer));
+	const reply = await gateway.post('dies', initialize);
+	t.is(reply.status, 502);
+	const {code, message} = failureOf(messageIn(reply));
 	t.is(code, -31004);
 	t.regex(message, /^dies exited with code 3\. The end of its stderr: no database\n/);
 });
 
-test('fails what waits for a child that exits during its restart, and starts it for the next request [U-P0-2]', async t => {
+test('fails requests queued for a child that exits during its restart, and restarts it for the next [U-P0-2]', async t => {
 	const puppet = server('puppet', newMarker(t));
-	// The second child exits once the request waits for it.
+	// The second child exits as soon as a request is queued for it.
 	const script =
 		'test $(wc -l < "$0") = 2 && { until test -e "$0.go"; do sleep 0.1; done; echo "still locked" >&2; exit 3; }; exec "$@"';
-	const {config, starts, file} = await counted(t, script, ...puppet);
+	const {config, starts, file} = await countedServer(t, script, ...puppet);
 	const gateway = await startGateway(t, {servers: {mortal: config}});
 	const session = await gateway.open('mortal');
 	t.like(await session.request(1, 'exit', {code: 9}), {error: {code: -31004, data: {exitCode: 9}}});
 	const response = session.request(2, 'pid');
 	await until(() => starts() === 2);
-	// Requests are read in the order in which they come.
+	// Requests are processed in order of arrival.
 	for (let count = 0; count < 3; count++) await gateway.fetch('/healthz');
 	writeFileSync(`${file}.go`, '');
-	const waiting = failureOf(await response);
-	t.is(waiting.code, -31004);
-	t.regex(waiting.message, /exited with code 3.*The end of its stderr: still locked$/m);
+	const failure = failureOf(await response);
+	t.is(failure.code, -31004);
+	t.regex(failure.message, /exited with code 3.*The end of its stderr: still locked$/m);
 	t.like(await session.request(3, 'echo', {a: 1}), {result: {a: 1}});
 	t.is(starts(), 3);
 	t.like(await statusOf(gateway, 'mortal'), {state: 'ready', restarts: 2});
@@ -180,7 +180,7 @@ test('fails what waits for a child that exits during its restart, and starts it 
 
 test('restarts a child once while its client sends nothing, and again with the next request [U-P0-2]', async t => {
 	const marker = newMarker(t);
-	const {config, starts} = await counted(t, 'exec "$@"', ...server('puppet', marker));
+	const {config, starts} = await countedServer(t, 'exec "$@"', ...server('puppet', marker));
 	const gateway = await startGateway(t, {servers: {mortal: config}});
 	const session = await gateway.open('mortal');
 	const {pid} = (await session.request(1, 'pid')).result as {pid: number};
@@ -201,7 +201,7 @@ test('restarts a child once while its client sends nothing, and again with the n
 
 test('does not restart a child while the gateway drains [U-P0-2]', async t => {
 	const puppet = server('puppet', newMarker(t));
-	const {config, starts} = await counted(t, 'exec "$@"', ...puppet);
+	const {config, starts} = await countedServer(t, 'exec "$@"', ...puppet);
 	const gateway = await startGateway(t, {servers: {mortal: config, busy: program('puppet', newMarker(t))}});
 	const [mortal, busy] = [await gateway.open('mortal'), await gateway.open('busy')];
 	const {pid} = (await mortal.request(1, 'pid')).result as {pid: number};
@@ -219,7 +219,7 @@ test('does not restart a child while the gateway drains [U-P0-2]', async t => {
 	t.is(starts(), 1);
 });
 
-test('fails a handshake at once where the connection is lost, over any transport, and tries again with the next [A-G11]', async t => {
+test('fails a handshake at once when the connection is lost, over any transport, and retries with the next [A-G11]', async t => {
 	let connections = 0;
 	const port = await startTcp(t, socket => {
 		connections++;
@@ -235,9 +235,9 @@ test('fails a handshake at once where the connection is lost, over any transport
 	for (const service of ['http', 'sse', 'ws'])
 		for (const _attempt of [1, 2]) {
 			const before = connections;
-			const answer = await gateway.post(service, initialize);
-			t.is(answer.status, 502, service);
-			const {code, message} = failureOf(messageIn(answer));
+			const reply = await gateway.post(service, initialize);
+			t.is(reply.status, 502, service);
+			const {code, message} = failureOf(messageIn(reply));
 			t.is(code, -31001, service);
 			t.notRegex(message, /restarts it|stderr/, service);
 			t.is(connections, before + 1, service);

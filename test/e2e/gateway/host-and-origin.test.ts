@@ -30,21 +30,21 @@ const foreignOrigins = [
 ];
 
 for (const origin of foreignOrigins)
-	test(`a request from the origin "${origin}" is refused, and nothing reaches the server [B2]`, async t => {
+	test(`rejects a request from the origin "${origin}" and does not forward it [B2]`, async t => {
 		const text = await shared().raw(post([`Origin: ${origin}`]));
 		t.is(statusOf(text), 403);
-		const answer = JSON.parse(bodyIn(text));
-		t.false('id' in answer);
-		t.is(typeof answer.error.message, 'string');
+		const reply = JSON.parse(bodyIn(text));
+		t.false('id' in reply);
+		t.is(typeof reply.error.message, 'string');
 		t.is(await sessionsOf(shared(), 'puppet'), 0);
 	});
 
-test('a request from two origins is refused, even if each alone is allowed [B2]', async t => {
+test('rejects a request with two origins, even if each one is allowed [B2]', async t => {
 	const headers = ['Origin: http://localhost', 'Origin: http://127.0.0.1'];
 	t.is(statusOf(await shared().raw(post(headers))), 403);
 });
 
-test('a refused origin is logged [B2]', async t => {
+test('logs a rejected origin [B2]', async t => {
 	await shared().raw(request('GET /healthz', ['Origin: http://logged.example']));
 	const isLogged = (): boolean =>
 		logged(shared().running, 'http.origin_rejected').some(({origin}) => origin === 'http://logged.example');
@@ -62,7 +62,7 @@ for (const origin of [
 	'http://dev.example.net',
 	'http://dev.example.net:5173',
 ])
-	test(`a request from the origin ${origin}, which is of this machine or allowed, is taken [B2]`, async t => {
+	test(`accepts a request from the local or allowed origin ${origin} [B2]`, async t => {
 		t.is(statusOf(await shared().raw(request('GET /healthz', [`Origin: ${origin}`]))), 200);
 	});
 
@@ -83,21 +83,21 @@ for (const host of [
 	'app.example.com',
 	'localhost,evil.example',
 ])
-	test(`a request for the host "${host}" is refused [B3]`, async t => {
+	test(`rejects a request for the host "${host}" [B3]`, async t => {
 		t.is(statusOf(await shared().raw(post().replace('Host: localhost', `Host: ${host}`))), 403);
 		t.is(await sessionsOf(shared(), 'puppet'), 0);
 	});
 
 for (const host of ['localhost', 'LOCALHOST:80', '127.0.0.1:7411', '127.1.2.3', '[::1]', '[::1]:7411'])
-	test(`a request for ${host}, which is this machine, is taken [B3]`, async t => {
+	test(`accepts a request for the local host ${host} [B3]`, async t => {
 		t.is(statusOf(await shared().raw(request('GET /healthz', [], '', `Host: ${host}`))), 200);
 	});
 
-test('a request without a host is refused [B3]', async t => {
+test('rejects a request without a host [B3]', async t => {
 	t.is(statusOf(await shared().raw(request('GET /healthz', [], '', ''))), 400);
 });
 
-test('a request with two hosts is refused, even if they are the same [B3]', async t => {
+test('rejects a request with two hosts, even if they are the same [B3]', async t => {
 	t.is(statusOf(await shared().raw(request('GET /healthz', ['Host: localhost']))), 400);
 	t.is(statusOf(await shared().raw(request('GET /healthz', ['host: evil.example']))), 400);
 });
@@ -108,11 +108,11 @@ for (const target of [
 	'*',
 	'//evil.example/healthz',
 ])
-	test(`the target ${target}, which is no path, is refused [B3]`, async t => {
+	test(`rejects the target ${target}, which is not a path [B3]`, async t => {
 		t.is(statusOf(await shared().raw(request(`GET ${target}`))), 400);
 	});
 
-test('a gateway on an address of IPv6 is found under it [B3]', async t => {
+test('serves requests at an IPv6 address [B3]', async t => {
 	const gateway = await startGateway(t, {listen: '[::1]:0', servers: {puppet: program('puppet')}});
 	t.is(gateway.base.hostname, '[::1]');
 	t.is(statusOf(await gateway.raw(request('GET /healthz', [], '', `Host: ${gateway.base.host}`))), 200);

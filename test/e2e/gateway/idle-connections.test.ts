@@ -4,12 +4,12 @@ import {createConnection, type Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import {program, type RunningGateway, startGateway} from '../../helpers/gateway.js';
 
-/** More than the gateway accepts at a time. */
+/** More connections than the gateway accepts. */
 const MANY = 1100;
 const tokens = ['token-of-client-a', 'token-of-client-b'];
 const servers = {puppet: program('puppet')};
 
-/** Connects often, sends these bytes on each connection, and waits for the responses to those that are complete requests. */
+/** Opens connections and sends these bytes on each. Waits for the responses to complete requests. */
 async function flood(t: ExecutionContext, {base}: RunningGateway, bytes: string): Promise<readonly Socket[]> {
 	const sockets: Socket[] = [];
 	t.teardown(() => {
@@ -29,7 +29,7 @@ async function flood(t: ExecutionContext, {base}: RunningGateway, bytes: string)
 const GET = (path: string, token?: string): string =>
 	`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${token === undefined ? '' : `X-Bridge-Token: ${token}\r\n`}\r\n`;
 
-for (const [what, bytes] of [
+for (const [title, bytes] of [
 	['that send nothing', ''],
 	['that send half a head', 'GET /healthz HT'],
 	['kept alive after /healthz', GET('/healthz')],
@@ -41,7 +41,7 @@ for (const [what, bytes] of [
 	['of another client, kept alive', GET('/status', tokens[0])],
 ] as const)
 	test.serial(
-		`more connections than the gateway accepts, ${what}, keep no client out, and its connection stays open [SEC-D18]`,
+		`serves clients and keeps their connections despite too many connections ${title} [SEC-D18]`,
 		async t => {
 			const gateway = await startGateway(t, {tokens, servers});
 			const agent = new Agent({keepAlive: true, maxSockets: 1});
@@ -57,7 +57,7 @@ for (const [what, bytes] of [
 			const own = {'x-bridge-token': tokens[1] ?? ''};
 			const before = await status(own);
 			await flood(t, gateway, bytes);
-			t.deepEqual(await status(own), before, 'the connection that was idle meanwhile');
+			t.deepEqual(await status(own), before, 'the connection that was idle during the flood');
 			t.is(before[0], 200);
 			t.is((await gateway.fetch('/status', {headers: own})).status, 200, 'a new connection');
 		},

@@ -9,7 +9,7 @@ import {program, startGateway} from '../../helpers/gateway.js';
 import {bytesWritten, logged, signal, start} from '../../helpers/program.js';
 import {configFile} from '../../helpers/raw-requests.js';
 
-test('a gateway whose output nobody reads serves all the same, and ends in order [L4]', async t => {
+test('serves requests and shuts down cleanly when its stdout is closed [L4]', async t => {
 	const port = await freePort();
 	const file = await configFile(
 		t,
@@ -35,7 +35,7 @@ test('a gateway whose output nobody reads serves all the same, and ends in order
 	t.notRegex(stderr, /EPIPE|This is a bug|\n {4}at /);
 });
 
-test('SIGHUP ends a gateway in order [L4]', async t => {
+test('shuts down cleanly on SIGHUP [L4]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	await gateway.open('puppet');
 	gateway.running.child.kill('SIGHUP');
@@ -43,25 +43,25 @@ test('SIGHUP ends a gateway in order [L4]', async t => {
 	t.is(logged(gateway.running, 'gateway.draining').length, 1);
 });
 
-test('a gateway says where it is on stdout, once, and logs on stderr alone [K6]', async t => {
+test('prints its address on stdout once and logs only to stderr [K6]', async t => {
 	const servers = {puppet: program('puppet', '--say=a banner\n', '--words=hello\n')};
 	const gateway = await startGateway(t, {servers}, {args: ['--debug', '--log-level', 'trace']});
-	const said = [...gateway.running.lines];
+	const printed = [...gateway.running.lines];
 	const session = await gateway.open('puppet');
 	await session.request(1, 'echo', {a: 1});
 	t.is(await gateway.stop(), 0);
-	t.deepEqual(gateway.running.lines, said);
+	t.deepEqual(gateway.running.lines, printed);
 	t.regex(gateway.running.stderr, /→ echo/);
 	t.regex(gateway.running.stderr, /child\.stdout\.garbage/);
 });
 
-test('without a terminal, a gateway that cannot start says nothing on stdout [K6]', async t => {
+test('prints nothing on stdout when it cannot start without a terminal [K6]', async t => {
 	const running = start(t, ['gateway', '--config', await configFile(t, '{"servers": {"A b": {}}}')]);
 	t.is((await running.exited).code, 2);
 	t.deepEqual(running.lines, []);
 });
 
-test('a gateway that was suspended keeps its sessions, and passes on what came meanwhile [L6]', async t => {
+test('keeps sessions and delivers responses that arrived while the gateway was suspended [L6]', async t => {
 	const [timeout, idle] = [5, 5];
 	const servers = {puppet: {...program('puppet'), timeout}};
 	const gateway = await startGateway(t, {servers, limits: {idle: `${idle}s`}});
@@ -74,14 +74,14 @@ test('a gateway that was suspended keeps its sessions, and passes on what came m
 	signal(gateway.running.pid, 'SIGSTOP');
 	signal(pid, 'SIGUSR2');
 	while (bytesWritten(pid) === before) await sleep(20);
-	// The time itself is what is tested: it has to run out while nobody looks.
+	// The real deadline has to pass while the gateway is suspended.
 	await sleep(Math.max(timeout, idle) * 1000 + 1500);
 	signal(gateway.running.pid, 'SIGCONT');
 	t.truthy((await held).result);
-	const answers = await Promise.all(sessions.map(session => session.post({id: 1, method: 'echo'})));
+	const replies = await Promise.all(sessions.map(session => session.post({id: 1, method: 'echo'})));
 	t.deepEqual(
-		answers.map(({status}) => status),
-		answers.map(() => 200),
+		replies.map(({status}) => status),
+		replies.map(() => 200),
 	);
 	t.is(logged(gateway.running, 'session.idle').length, 0);
 });

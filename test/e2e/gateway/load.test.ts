@@ -15,7 +15,7 @@ import {common, request, statusesIn} from '../../helpers/raw-requests.js';
 
 const TOTAL = 2 ** 30;
 
-test('a child that floods a client which does not read is paused, and others are served [F1]', async t => {
+test('pauses a child that floods a client that stops reading, and serves others [F1]', async t => {
 	const marker = newMarker(t);
 	const servers = {
 		flood: program('flood', String(TOTAL), '10000', '--ready', marker),
@@ -38,7 +38,7 @@ test('a child that floods a client which does not read is paused, and others are
 	t.deepEqual((await other.request(1, 'echo', {a: 1})).result, {a: 1});
 });
 
-test('a child that floods a client which does not listen at all costs little, and does not flood the log [F1]', async t => {
+test('bounds memory and log when a child floods a client without a stream [F1]', async t => {
 	const marker = newMarker(t);
 	const servers = {
 		flood: program('flood', String(TOTAL), '10000', '--ready', marker),
@@ -55,7 +55,7 @@ test('a child that floods a client which does not listen at all costs little, an
 	t.deepEqual((await other.request(1, 'echo', {a: 1})).result, {a: 1});
 });
 
-test('calls to a child that does not read are refused once there are too many, at once, and work again later [F2]', async t => {
+test('rejects calls to a child that does not read over a limit, and serves calls after it reads again [F2]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: {...program('puppet'), timeout: 0}}});
 	const session = await gateway.open('puppet');
 	const {pid} = (await session.request('pid', 'pid')).result as {pid: number};
@@ -64,19 +64,19 @@ test('calls to a child that does not read are refused once there are too many, a
 	const before = peakMiB(gateway.running.pid);
 	const text = 'x'.repeat(60_000);
 	const held: Array<Promise<unknown>> = [];
-	let refused: Awaited<ReturnType<typeof session.post>> | undefined;
-	for (let count = 0; count < 2000 && !refused; count++) {
+	let rejected: Awaited<ReturnType<typeof session.post>> | undefined;
+	for (let count = 0; count < 2000 && !rejected; count++) {
 		held.push(
-			session.post({id: count, method: 'echo', params: {text}}).then(answer => {
-				if (answer.status !== 200) refused ??= answer;
+			session.post({id: count, method: 'echo', params: {text}}).then(reply => {
+				if (reply.status !== 200) rejected ??= reply;
 			}),
 		);
 		if (count % 50 === 49) await gateway.fetch('/healthz');
 	}
-	await until(() => refused !== undefined);
-	t.is(refused?.status, 503);
-	t.is(refused?.headers.get('retry-after'), '1');
-	const {error} = refused ? messageIn(refused) : {error: {}};
+	await until(() => rejected !== undefined);
+	t.is(rejected?.status, 503);
+	t.is(rejected?.headers.get('retry-after'), '1');
+	const {error} = rejected ? messageIn(rejected) : {error: {}};
 	t.like(error, {code: -31003, data: {source: 'bridge', kind: 'overloaded'}});
 	t.true(peakMiB(gateway.running.pid) - before < 150, `${peakMiB(gateway.running.pid)} after ${before}`);
 	signal(pid, 'SIGCONT');
@@ -84,27 +84,27 @@ test('calls to a child that does not read are refused once there are too many, a
 	t.deepEqual((await session.request('after', 'echo', {a: 1})).result, {a: 1});
 });
 
-test('900 requests that wait in one session at a time are all answered [F5]', async t => {
+test('replies to 900 requests that are pending in one session [F5]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: {...program('puppet'), timeout: 0}}});
 	const session = await gateway.open('puppet');
 	const body = (id: number): string => JSON.stringify({jsonrpc: '2.0', id, method: 'hold'});
 	const id = `Mcp-Session-Id: ${session.headers['mcp-session-id']}`;
-	const waiting = Array.from({length: 900}, (_, at) =>
+	const pending = Array.from({length: 900}, (_, at) =>
 		gateway.raw(request('POST /mcp/puppet', [...common, id], body(at))),
 	);
 	let count = 0;
 	while (count < 900)
 		count = ((await session.request(`held ${count}`, 'held')).result as {count: number}).count;
 	await session.request('release', 'release');
-	const answers = await Promise.all(waiting);
-	t.true(answers.every(text => statusesIn(text)[0] === 200));
+	const replies = await Promise.all(pending);
+	t.true(replies.every(text => statusesIn(text)[0] === 200));
 	t.deepEqual((await session.request('after', 'echo', {a: 1})).result, {a: 1});
 });
 
-test('more sessions than there may be are refused at once while all are in use, however they come [F5]', async t => {
+test('rejects sessions over the limit while all are in use, over every transport [F5]', async t => {
 	const servers = {puppet: program('puppet')};
 	const gateway = await startGateway(t, {limits: {sessions: 2}, servers});
-	// A stream whose response nobody holds any more is closed when memory is tidied up.
+	// Keeps a reference to each response. Node closes the stream of a response that is garbage-collected.
 	const held: Response[] = [];
 	const stream = async (): Promise<number> => {
 		const controller = new AbortController();
@@ -117,10 +117,10 @@ test('more sessions than there may be are refused at once while all are in use, 
 		return response.status;
 	};
 	t.deepEqual([await stream(), await stream(), await stream()], [200, 200, 503]);
-	const refused = await gateway.post('puppet', {id: 1, method: 'initialize'});
-	t.is(refused.status, 503);
-	t.is(refused.headers.get('retry-after'), '1');
-	t.is((messageIn(refused).error as {code: number}).code, -31003);
+	const rejected = await gateway.post('puppet', {id: 1, method: 'initialize'});
+	t.is(rejected.status, 503);
+	t.is(rejected.headers.get('retry-after'), '1');
+	t.is((messageIn(rejected).error as {code: number}).code, -31003);
 	const upgrade = [
 		'Upgrade: websocket',
 		'Connection: Upgrade',

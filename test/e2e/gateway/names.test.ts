@@ -5,7 +5,7 @@ import {bodyIn, common, configFile, initialize, request, statusOf} from '../../h
 
 const shared = shareGateway({servers: {puppet: program('puppet')}});
 
-const strange = [
+const unknownPaths = [
 	'/mcp/constructor',
 	'/mcp/__proto__',
 	'/mcp/prototype',
@@ -57,28 +57,28 @@ const strange = [
 	'/__proto__',
 ];
 
-for (const path of strange)
-	test(`${path.slice(0, 40)} is not there [B12]`, async t => {
+for (const path of unknownPaths)
+	test(`rejects the path ${path.slice(0, 40)} [B12]`, async t => {
 		const text = await shared().raw(Buffer.from(request(`POST ${path}`, common, initialize), 'utf8'));
 		t.true([404, 400].includes(statusOf(text)), text);
 		t.notRegex(bodyIn(text), /passwd|evil|constructor|__proto__|aaaa/);
 	});
 
-test('a service that there is not is answered with those that there are, and nothing of what was asked [B12]', async t => {
+test('replies to an unknown service with the names of known ones, and does not echo the unknown one [B12]', async t => {
 	const [one, other] = [await shared().fetch('/mcp/one'), await shared().fetch('/mcp/other')];
 	t.is(one.status, 404);
 	t.is(one.text, other.text);
 	t.deepEqual(JSON.parse(one.text).error.data.services, ['puppet']);
 });
 
-test('nothing was started by all that [B12]', async t => {
+test('starts no child for unknown services [B12]', async t => {
 	await shared().fetch('/mcp/other');
 	const {services, sessions} = JSON.parse((await shared().fetch('/status')).text);
 	t.deepEqual([Object.keys(services), sessions, services.puppet.state], [['puppet'], 0, 'idle']);
 });
 
 for (const name of ['../etc', 'Files', 'a b', 'a/b', '-a', '_a', 'é', '', 'a'.repeat(65), 'a.b'])
-	test(`a server called "${name.slice(0, 20)}" is refused at the start [B12]`, async t => {
+	test(`rejects the server name "${name.slice(0, 20)}" at startup [B12]`, async t => {
 		const config = JSON.stringify({listen: '127.0.0.1:0', servers: {[name]: {command: 'true'}}});
 		const {code, stderr, stdout} = await runBridge(['gateway', '--config', await configFile(t, config)]);
 		t.is(code, 2);

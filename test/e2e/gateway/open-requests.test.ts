@@ -17,10 +17,12 @@ test('pipelined requests no longer count when their connection closes [SEC-D18]'
 	const lines = [...common, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)];
 	const body = JSON.stringify({jsonrpc: '2.0', id: 1, method: 'hold'});
 	const head = [...lines, `Content-Length: ${body.length}`].join('\r\n');
-	const behind = `GET /status HTTP/1.1\r\nHost: localhost\r\nX-Bridge-Token: ${tokens[0]}\r\n\r\n`;
+	const pipelined = `GET /status HTTP/1.1\r\nHost: localhost\r\nX-Bridge-Token: ${tokens[0]}\r\n\r\n`;
 	const socket = createConnection(gateway.port, '127.0.0.1').on('error', () => {});
 	t.teardown(() => socket.destroy());
-	socket.write(`POST /mcp/puppet HTTP/1.1\r\nHost: localhost\r\n${head}\r\n\r\n${body}${behind.repeat(5)}`);
+	socket.write(
+		`POST /mcp/puppet HTTP/1.1\r\nHost: localhost\r\n${head}\r\n\r\n${body}${pipelined.repeat(5)}`,
+	);
 	const isRejected = async () => (await gateway.fetch('/status', {headers: a})).status === 503;
 	await until(isRejected);
 	socket.destroy();
@@ -40,7 +42,8 @@ test('a WebSocket over the quota of requests is rejected without the end of a se
 			signal: controller.signal,
 		});
 	const streams = [];
-	for (let one = await stream(); one.status === 200; one = await stream()) streams.push(one);
+	for (let response = await stream(); response.status === 200; response = await stream())
+		streams.push(response);
 	t.is(streams.length, 3);
 	const url = new URL('/mcp/puppet', gateway.base.href.replace('http', 'ws'));
 	const [error] = await once(new WebSocket(url, 'mcp', {headers: a}), 'error').catch(cause => [cause]);

@@ -10,8 +10,8 @@ import {startRaw} from '../raw/support.js';
 import {dial, exchange} from '../raw/tcp.js';
 
 /**
- * Sends bytes and closes the socket before bridge has seen the connection. Linux then lists the socket with uid 0, as one
- * of root.
+ * Sends bytes and closes the socket before bridge accepts the connection. Linux then lists the socket
+ * with uid 0, like one of root.
  */
 async function sendAndClose(
 	t: ExecutionContext,
@@ -43,7 +43,7 @@ test('a client that sends initialize and closes its socket at once starts nothin
 	t.deepEqual(processesWith(marker), []);
 });
 
-test('a client that calls add-port-rule and closes its socket at once adds none [SEC-D3]', async t => {
+test('a client that calls add-port-rule and closes its socket at once adds no rule [SEC-D3]', async t => {
 	const {running, endpoint} = await startRaw(t, ['--mcp-port', '0']);
 	const port = await freePort();
 	const rule = {local_port: port, target_host: '127.0.0.1', target_port: 9};
@@ -70,10 +70,10 @@ for (const listen of ['127.0.0.1:0', 'localhost:0', '[::1]:0'])
 
 test('responds in order to requests that arrive before the user is known [SEC-D19]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
-	const piped = ['/status', '/nothing', '/readyz'].map(
+	const pipelined = ['/status', '/nothing', '/readyz'].map(
 		path => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
 	);
-	const text = await gateway.raw(...piped, request('POST /mcp/puppet', ['Accept: */*'], initialize));
+	const text = await gateway.raw(...pipelined, request('POST /mcp/puppet', ['Accept: */*'], initialize));
 	t.deepEqual(statusesIn(text), [200, 404, 200, 415]);
 });
 

@@ -12,13 +12,13 @@ const paths = ['/mcp', '/mcp/sse', '/mcp/puppet', '/mcp/puppet/sse', '/mcp/puppe
 const image = 'Accept: image/avif,image/webp,*/*;q=0.8';
 const events = 'Accept: text/event-stream';
 
-/** What browsers send for loads that carry no Origin. */
+/** Sec-Fetch headers of browsers for page loads without an Origin. */
 const loads = [
 	['an image of a page of another site', 'cross-site', 'no-cors'],
 	['an image of a page of a sibling site', 'same-site', 'no-cors'],
 	['an image of its own page', 'same-origin', 'no-cors'],
 	['a link on a page of another site', 'cross-site', 'navigate'],
-	['an address that a person typed', 'none', 'navigate'],
+	['a URL that a user typed', 'none', 'navigate'],
 	['a request of a page of another site', 'cross-site', 'cors'],
 	['a request of a page of a sibling site', 'same-site', 'cors'],
 ] as const;
@@ -86,14 +86,14 @@ for (const accept of [
 		t.is(await sessionsOf(gateway, 'puppet'), 1);
 	});
 
-/** A gateway whose server has a marker on its command line. */
-async function marked(t: ExecutionContext): Promise<{gateway: RunningGateway; marker: string}> {
+/** A gateway whose child has a marker on its command line. */
+async function startMarked(t: ExecutionContext): Promise<{gateway: RunningGateway; marker: string}> {
 	const marker = newMarker(t);
 	return {gateway: await startGateway(t, {servers: {puppet: program('puppet', marker)}}), marker};
 }
 
 test('an SSE connection gets its endpoint immediately, and the child starts with the first message [SEC-D8]', async t => {
-	const {gateway, marker} = await marked(t);
+	const {gateway, marker} = await startMarked(t);
 	const stop = new AbortController();
 	t.teardown(() => stop.abort());
 	const {body} = await fetch(new URL('/mcp/puppet/sse', gateway.base), {
@@ -119,7 +119,7 @@ test('an SSE connection gets its endpoint immediately, and the child starts with
 });
 
 test('a WebSocket starts its child with the first message, which is not lost [SEC-D8]', async t => {
-	const {gateway, marker} = await marked(t);
+	const {gateway, marker} = await startMarked(t);
 	const open = async (): Promise<WebSocket> => {
 		const socket = new WebSocket(new URL('/mcp/puppet', gateway.base.href.replace('http', 'ws')), 'mcp');
 		t.teardown(() => socket.terminate());

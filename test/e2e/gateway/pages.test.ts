@@ -13,7 +13,7 @@ const servers = {
 };
 const shared = shareGateway({servers});
 
-test('/healthz and /readyz say that it lives and that it takes requests [L8]', async t => {
+test('/healthz and /readyz return 200 and JSON [L8]', async t => {
 	for (const path of ['/healthz', '/readyz']) {
 		const {status, text} = await shared().fetch(path);
 		t.is(status, 200);
@@ -21,7 +21,7 @@ test('/healthz and /readyz say that it lives and that it takes requests [L8]', a
 	}
 });
 
-test('/status tells of each service what it is, how it is, and what it lacks', async t => {
+test('/status returns the state, version and losses of each service', async t => {
 	const gateway = await startGateway(t, {servers});
 	const speaker = await gateway.open('speaker');
 	await speaker.request(1, 'tools/list');
@@ -46,7 +46,7 @@ test('/status tells of each service what it is, how it is, and what it lacks', a
 	t.true(sessions >= 1);
 });
 
-test('/status shows a server as ready as soon as hands are shaken, though nothing was asked of it', async t => {
+test('/status shows a service as ready immediately after the handshake', async t => {
 	const gateway = await startGateway(t, {servers});
 	await gateway.open('puppet');
 	const {services} = JSON.parse((await gateway.fetch('/status')).text);
@@ -55,13 +55,13 @@ test('/status shows a server as ready as soon as hands are shaken, though nothin
 
 const modern = `${stdinMessages}.on('data', ({id, method}) => {
 	const caching = {resultType: 'complete', ttlMs: 0, cacheScope: 'private'};
-	const known = {...caching, supportedVersions: ['2026-07-28'], capabilities: {tools: {}}};
-	const body = method === 'server/discover' ? {result: known} : {error: {code: -32601, message: 'Method not found'}};
+	const discovery = {...caching, supportedVersions: ['2026-07-28'], capabilities: {tools: {}}};
+	const body = method === 'server/discover' ? {result: discovery} : {error: {code: -32601, message: 'Method not found'}};
 	if (id !== undefined) console.log(JSON.stringify({jsonrpc: '2.0', id, ...body}));
 });`;
 
 for (const shared of [false, true])
-	test(`/status tells that a server has no handshake, ${shared ? 'shared' : 'one for each client'}`, async t => {
+	test(`/status shows that a service has no handshake, ${shared ? 'shared' : 'with one child per client'}`, async t => {
 		const server = {command: process.execPath, args: ['-e', modern], shared};
 		const gateway = await startGateway(t, {servers: {modern: server}});
 		await gateway.open('modern');
@@ -69,7 +69,7 @@ for (const shared of [false, true])
 		t.like(services.modern, {state: 'ready', version: '2026-07-28', deprecated: false, outlook: null});
 	});
 
-test('who only looks whether it is there gets no body [L8]', async t => {
+test('replies to HEAD without a body [L8]', async t => {
 	for (const path of ['/healthz', '/readyz', '/status', '/metrics']) {
 		const {status, text} = await shared().fetch(path, {method: 'HEAD'});
 		t.is(status, 200, path);
@@ -77,7 +77,7 @@ test('who only looks whether it is there gets no body [L8]', async t => {
 	}
 });
 
-test('/metrics is what Prometheus reads: each series has a type, and each line is a name, labels and a number', async t => {
+test('/metrics is in the Prometheus format: each series has a type, and each line has a name, labels and a number', async t => {
 	const session = await shared().open('puppet');
 	await session.request(1, 'echo', {});
 	const {status, headers, text} = await shared().fetch('/metrics');
@@ -97,7 +97,7 @@ test('/metrics is what Prometheus reads: each series has a type, and each line i
 	t.regex(text, /^bridge_children [1-9]/m);
 });
 
-test('a page is only to be read', async t => {
+test('rejects POST to pages', async t => {
 	for (const path of ['/status', '/metrics', '/healthz', '/readyz']) {
 		const {status, headers} = await shared().fetch(path, {method: 'POST'});
 		t.is(status, 405);
@@ -110,7 +110,7 @@ const printed = async (client: string, file: string): Promise<string> => {
 	return code === 0 ? `${stderr}${stdout.join('\n')}` : `${code} ${stderr}`;
 };
 
-/** The lines of a snippet that are not for people. */
+/** A snippet without its comments and commands. */
 const withoutNotes = (text: string): string => text.replace(/^#.*$/gm, '').replace(/^claude .*$/gm, '');
 
 const urls = {
@@ -120,7 +120,7 @@ const urls = {
 };
 
 for (const hasToken of [false, true])
-	test(`--print-client ${hasToken ? 'with' : 'without'} tokens is what each client reads, with each service and no secret`, async t => {
+	test(`--print-client ${hasToken ? 'with' : 'without'} tokens prints valid configurations with each service and no secret`, async t => {
 		const tokens = hasToken ? {tokens: ['canary-token-of-sixteen']} : {};
 		const file = await configFile(t, JSON.stringify({...tokens, servers}));
 		const texts = new Map<string, string>();
@@ -141,7 +141,7 @@ for (const hasToken of [false, true])
 		}
 	});
 
-test('--print-client for a program that is not known names those that are', async t => {
+test('--print-client names the known clients for an unknown one', async t => {
 	const file = await configFile(t, JSON.stringify({servers}));
 	t.regex(await printed('emacs', file), /^2 .*codex/s);
 });

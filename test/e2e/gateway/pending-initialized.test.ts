@@ -3,14 +3,14 @@ import {messageIn, startGateway} from '../../helpers/gateway.js';
 import {logged, until} from '../../helpers/program.js';
 import {startUpstream} from '../../helpers/upstream.js';
 
-test('a request that waits for notifications/initialized is reported as not sent, and never cancelled upstream [A-D15]', async t => {
+test('reports a request queued for notifications/initialized as not sent, and does not cancel it upstream [A-D15]', async t => {
 	const upstream = await startUpstream(t);
 	upstream.mood = ({message}) => message.method === 'notifications/initialized';
 	const gateway = await startGateway(t, {servers: {slow: {url: upstream.url, timeout: 6}}});
 	const session = await gateway.open('slow');
-	const answer = messageIn(await session.post({id: 1, method: 'tools/list'}));
-	t.like(answer, {error: {code: -31002, data: {method: 'tools/list'}}});
-	const {message} = answer.error as {message: string};
+	const reply = messageIn(await session.post({id: 1, method: 'tools/list'}));
+	t.like(reply, {error: {code: -31002, data: {method: 'tools/list'}}});
+	const {message} = reply.error as {message: string};
 	t.regex(message, /^slow was not ready for tools\/list within 6 s\. The request was never sent\. /);
 	t.regex(message, /or raise servers\.slow\.timeout /);
 	await until(() => logged(gateway.running, 'http.initialized.unanswered').length === 1);

@@ -6,7 +6,7 @@ import {startReplicas} from '../replicas/support.js';
 const tokens = ['first-token-of-two', 'second-token-of-two'];
 const [T1 = '', T2 = ''] = tokens;
 
-/** The cookie of a browser that logs in with this token. */
+/** Logs in with this token and returns the cookie. */
 async function logIn(gateway: RunningGateway, token: string): Promise<{cookie: string}> {
 	const body = new URLSearchParams({token});
 	const {headers} = await gateway.fetch('/', {method: 'POST', body, redirect: 'manual'});
@@ -15,12 +15,12 @@ async function logIn(gateway: RunningGateway, token: string): Promise<{cookie: s
 
 const pid = {id: 1, method: 'pid'};
 
-test('keeps the sessions of browsers apart that logged in with different tokens [SEC-D10]', async t => {
+test('separates the sessions of browsers that logged in with different tokens [SEC-D10]', async t => {
 	const gateway = await startGateway(t, {tokens, servers: {puppet: program('puppet')}});
 	const [one, two] = [await logIn(gateway, T1), await logIn(gateway, T2)];
 	const session = await gateway.open('puppet', one);
 	t.is((await gateway.post('puppet', pid, {...session.headers, ...two})).status, 404);
-	t.is((await gateway.post('puppet', pid, two)).status, 400, 'nor is it found without an id');
+	t.is((await gateway.post('puppet', pid, two)).status, 400, 'the session is not found without an id either');
 	for (const method of ['GET', 'DELETE']) {
 		const headers = {accept: 'text/event-stream', ...session.headers, ...two};
 		t.is((await gateway.fetch('/mcp/puppet', {method, headers})).status, 404, method);
@@ -29,7 +29,7 @@ test('keeps the sessions of browsers apart that logged in with different tokens 
 	t.is((await gateway.post('puppet', pid, one)).status, 200);
 });
 
-test('a cookie and a header of one token are the same principal [SEC-D10]', async t => {
+test('treats a cookie and a header of the same token as one principal [SEC-D10]', async t => {
 	const gateway = await startGateway(t, {tokens, servers: {puppet: program('puppet')}});
 	const session = await gateway.open('puppet', await logIn(gateway, T1));
 	const id = session.headers['mcp-session-id'] ?? '';
@@ -40,12 +40,12 @@ test('a cookie and a header of one token are the same principal [SEC-D10]', asyn
 	t.is(
 		await status({'x-bridge-token': T2, ...(await logIn(gateway, T1))}),
 		404,
-		'a valid header comes first',
+		'a valid header takes precedence',
 	);
 	t.is(await status({'x-bridge-token': 'no token at all', ...(await logIn(gateway, T1))}), 200);
 });
 
-test('at /mcp, a bearer token and a cookie of one token are the same principal [SEC-D10]', async t => {
+test('/mcp treats a bearer token and a cookie of the same token as one principal [SEC-D10]', async t => {
 	const gateway = await startGateway(t, {tokens, servers: {puppet: program('puppet')}});
 	const session = await gateway.open('', {authorization: `Bearer ${T1}`});
 	const id = {'mcp-session-id': session.headers['mcp-session-id'] ?? ''};
@@ -55,7 +55,7 @@ test('at /mcp, a bearer token and a cookie of one token are the same principal [
 	t.is((await gateway.post('', ping, {...id, authorization: `Bearer ${T2}`})).status, 404);
 });
 
-test('replicas keep the sessions of browsers apart that logged in with different tokens [SEC-D10]', async t => {
+test('replicas separate the sessions of browsers that logged in with different tokens [SEC-D10]', async t => {
 	const upstream = await startUpstream(t);
 	const servers = {echo: {url: upstream.url}, puppet: program('puppet')};
 	const [one, two] = await startReplicas(t, 2, {tokens, servers});

@@ -14,7 +14,7 @@ if (!a || !b) throw new Error('There are two.');
 const servers = {puppet: {...program('puppet'), shared: true}};
 const ping = {id: 1, method: 'ping'};
 
-test('a client that opens more and more sessions evicts only its own [SEC-D18]', async t => {
+test('a client that opens many sessions evicts only its own [SEC-D18]', async t => {
 	const gateway = await startGateway(t, {tokens, servers, limits: {sessions: 10}});
 	const other = await gateway.open('puppet', b);
 	const own = await gateway.open('puppet', a);
@@ -24,13 +24,13 @@ test('a client that opens more and more sessions evicts only its own [SEC-D18]',
 	t.is(JSON.parse((await gateway.fetch('/status', {headers: b})).text).sessions, 6);
 	for (let count = 0; count < 30; count++)
 		await gateway.open('puppet', {...a, authorization: `Bearer ${count}`});
-	t.is((await other.post(ping)).status, 200, 'nor does it with credentials of its own making');
+	t.is((await other.post(ping)).status, 200, 'other Authorization headers do not change that');
 });
 
-test('at the limit of all sessions, the client with the most loses one [SEC-D18]', async t => {
-	const more = [...tokens, 'token-of-client-c'];
+test('evicts a session of the client with the most ones at the limit of all sessions [SEC-D18]', async t => {
+	const allTokens = [...tokens, 'token-of-client-c'];
 	const limits = {sessions: 6, clientSessions: 4};
-	const gateway = await startGateway(t, {tokens: more, servers, limits});
+	const gateway = await startGateway(t, {tokens: allTokens, servers, limits});
 	const c = await gateway.open('puppet', {'x-bridge-token': 'token-of-client-c'});
 	for (let count = 0; count < 4; count++) await gateway.open('puppet', a);
 	for (let count = 0; count < 10; count++) await gateway.open('puppet', b);
@@ -38,7 +38,7 @@ test('at the limit of all sessions, the client with the most loses one [SEC-D18]
 	t.is(JSON.parse((await gateway.fetch('/status', {headers: b})).text).sessions, 6);
 });
 
-test('a client whose sessions are all in use is rejected at its quota, and others are served [SEC-D18]', async t => {
+test('rejects a client at its quota while all its sessions are in use, and serves others [SEC-D18]', async t => {
 	const gateway = await startGateway(t, {tokens, servers, limits: {sessions: 4}});
 	const held: Response[] = [];
 	const stream = async (headers: {[name: string]: string}): Promise<Response> => {
@@ -52,15 +52,15 @@ test('a client whose sessions are all in use is rejected at its quota, and other
 		return response;
 	};
 	t.deepEqual([(await stream(a)).status, (await stream(a)).status], [200, 200]);
-	const refused = await stream(a);
-	t.is(refused.status, 503);
-	t.regex(await refused.text(), /-31003.*limits\.clientSessions/);
+	const rejected = await stream(a);
+	t.is(rejected.status, 503);
+	t.regex(await rejected.text(), /-31003.*limits\.clientSessions/);
 	t.is((await gateway.post('puppet', {id: 1, method: 'initialize', params: opening}, a)).status, 503);
 	t.is((await stream(b)).status, 200);
 	t.is((await (await gateway.open('puppet', b)).post(ping)).status, 200);
 });
 
-/** Sends each request over its own connection, and collects the text of each response. */
+/** Sends each request over a separate connection and collects the text of each response. */
 function flood(t: ExecutionContext, gateway: RunningGateway, count: number, text: (at: number) => string) {
 	const responses: string[] = Array.from({length: count}, () => '');
 	const sockets = new Set<Socket>();
@@ -74,7 +74,7 @@ function flood(t: ExecutionContext, gateway: RunningGateway, count: number, text
 		await new Promise(resolve => socket.once('connect', resolve).once('close', resolve));
 		socket.write(text(at));
 	};
-	// Rejected requests close their connections. Waiting for that keeps the others below the limit of 1024 connections.
+	// Rejected requests close their connections. Waiting for that keeps the total below 1024 connections.
 	const all = async (): Promise<void> => {
 		for (let at = 0; at < count; at += 50) {
 			await until(() => sockets.size < 600);
@@ -85,9 +85,9 @@ function flood(t: ExecutionContext, gateway: RunningGateway, count: number, text
 }
 
 test('a client with more pending requests than connections does not block others [SEC-D18]', async t => {
-	const lasting = {puppet: {...program('puppet'), timeout: 0}};
-	const gateway = await startGateway(t, {tokens, servers: lasting});
-	// Fewer than 256 in each, which a session may leave pending while its upstream is slow to read.
+	const withoutTimeout = {puppet: {...program('puppet'), timeout: 0}};
+	const gateway = await startGateway(t, {tokens, servers: withoutTimeout});
+	// Fewer than 256 requests per session, which is the limit for an upstream that is slow to read.
 	const sessions = await Promise.all([1, 2, 3, 4, 5].map(() => gateway.open('puppet', a)));
 	const {responses, all} = flood(t, gateway, 1100, at => {
 		const id = `Mcp-Session-Id: ${sessions[at % 5]?.headers['mcp-session-id']}`;
@@ -111,7 +111,7 @@ test('a client with more pending requests than connections does not block others
 	);
 });
 
-test('pending requests over one WebSocket count, and are released with it [SEC-D18]', async t => {
+test('counts pending requests over a WebSocket, and releases them when it closes [SEC-D18]', async t => {
 	const gateway = await startGateway(t, {tokens, servers, limits: {clientRequests: 5}});
 	const connect = async (): Promise<WebSocket> => {
 		const url = new URL('/mcp/puppet', gateway.base.href.replace('http', 'ws'));
@@ -120,7 +120,7 @@ test('pending requests over one WebSocket count, and are released with it [SEC-D
 		await once(socket, 'open');
 		return socket;
 	};
-	const ask = async (
+	const call = async (
 		socket: WebSocket,
 		message: object,
 	): Promise<{error?: {code: number; message: string}}> => {
@@ -128,21 +128,21 @@ test('pending requests over one WebSocket count, and are released with it [SEC-D
 		return JSON.parse(String((await once(socket, 'message'))[0]));
 	};
 	const first = await connect();
-	await ask(first, {id: 'first', method: 'initialize', params: opening});
+	await call(first, {id: 'first', method: 'initialize', params: opening});
 	first.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
 	for (let id = 1; id <= 5; id++) first.send(JSON.stringify({jsonrpc: '2.0', id, method: 'hold'}));
-	const {error} = await ask(first, ping);
+	const {error} = await call(first, ping);
 	t.is(error?.code, -31003);
 	t.regex(error?.message ?? '', /limits\.clientRequests/);
 	const second = await connect();
-	t.is((await ask(second, {id: 'first', method: 'initialize', params: opening})).error?.code, -31003);
+	t.is((await call(second, {id: 'first', method: 'initialize', params: opening})).error?.code, -31003);
 	t.is((await (await gateway.open('puppet', b)).post(ping)).status, 200);
 	first.terminate();
-	await until(async () => !(await ask(second, {id: 'again', method: 'initialize', params: opening})).error);
+	await until(async () => !(await call(second, {id: 'again', method: 'initialize', params: opening})).error);
 	t.pass();
 });
 
-test('cancelled requests do not count [SEC-D18]', async t => {
+test('does not count canceled requests [SEC-D18]', async t => {
 	const gateway = await startGateway(t, {tokens, servers, limits: {clientRequests: 3}});
 	const session = await gateway.open('puppet', a);
 	for (let round = 0; round < 5; round++) {
@@ -160,9 +160,9 @@ test('cancelled requests do not count [SEC-D18]', async t => {
 	t.is((await session.post(ping)).status, 200);
 });
 
-test('there is no quota for a single principal, or if it is 0 [SEC-D18]', async t => {
-	const none = {clientSessions: 0, clientRuns: 0, clientRequests: 0};
-	for (const config of [{}, {tokens: [tokens[0]]}, {tokens, limits: {sessions: 4, ...none}}]) {
+test('applies no quota to a single principal, or if it is 0 [SEC-D18]', async t => {
+	const noQuotas = {clientSessions: 0, clientRuns: 0, clientRequests: 0};
+	for (const config of [{}, {tokens: [tokens[0]]}, {tokens, limits: {sessions: 4, ...noQuotas}}]) {
 		const gateway = await startGateway(t, {servers, limits: {sessions: 4}, ...config});
 		const sessions = [];
 		for (let count = 0; count < 4; count++) sessions.push(await gateway.open('puppet', a));
@@ -189,14 +189,14 @@ for (const kind of ['interpreted', 'plain'] as const)
 		const session = await gateway.open('', a);
 		const run = (text: string) => ({method: 'tools/call', params: {name: 'run', arguments: {command: text}}});
 		const count = 140;
-		// Rejections only: the other programs run or wait until the gateway stops.
+		// Only rejections are collected. Other programs run or stay queued until the gateway stops.
 		const rejections: string[] = [];
 		for (let id = 0; id < count; id++)
 			void session.post({id, ...run(command[kind])}).then(
 				({text}) => rejections.push(text),
 				() => {},
 			);
-		// Programs that are neither rejected nor running wait: 16, half of the 32 places to wait in.
+		// The queue takes 16 programs of one client, half of its 32 slots. All others are rejected or running.
 		const running = kind === 'plain' ? 32 : undefined;
 		await until(() =>
 			running === undefined ? rejections.length > 0 : rejections.length === count - running - 16,

@@ -6,7 +6,7 @@ import {program, startGateway} from '../../helpers/gateway.js';
 
 const servers = {puppet: {...program('puppet'), shared: true}};
 
-test('who asks more often than limits.rate says is told when to come back, and nobody else is [F5]', async t => {
+test('rejects requests of a client over limits.rate with Retry-After, and serves other clients [F5]', async t => {
 	const gateway = await startGateway(t, {servers, limits: {rate: '25/h'}});
 	const own = {authorization: 'Bearer a'};
 	const session = await gateway.open('puppet', own);
@@ -15,33 +15,33 @@ test('who asks more often than limits.rate says is told when to come back, and n
 	t.is(status, 429);
 	t.true(Number(headers.get('retry-after')) > 3000);
 	t.like(JSON.parse(text), {error: {code: -31003, data: {source: 'bridge', kind: 'overloaded'}}});
-	// A client of the newest era that asks what there is must not take this for no server at all.
+	// A stateless client must not take this reply to server/discover as a missing server.
 	const discovery = {id: 1, method: 'server/discover'};
 	t.is((await gateway.post('puppet', discovery, {...own, 'mcp-method': 'server/discover'})).status, 400);
-	// What others ask, and what is not posted, is not meant.
+	// Other clients and requests other than POST are not limited.
 	t.truthy((await (await gateway.open('puppet', {authorization: 'Bearer b'})).request(1, 'pid')).result);
 	t.truthy((await (await gateway.open('puppet')).request(1, 'pid')).result);
 	t.is((await gateway.fetch('/mcp/puppet', {method: 'DELETE', headers: session.headers})).status, 200);
 });
 
-test('over WebSocket each request counts, is refused by an answer, and the connection goes on [F5]', async t => {
+test('counts each request over WebSocket, and rejects requests over the rate with an error [F5]', async t => {
 	const gateway = await startGateway(t, {servers, limits: {rate: '3/h'}});
 	const socket = new WebSocket(new URL('/mcp/puppet', gateway.base.href.replace('http', 'ws')), 'mcp');
 	t.teardown(() => socket.terminate());
 	await once(socket, 'open');
-	const heard: Array<{id: number; error?: {code: number}}> = [];
+	const received: Array<{id: number; error?: {code: number}}> = [];
 	const all = new Promise<void>(resolve => {
 		socket.on('message', data => {
-			heard.push(JSON.parse(String(data)));
-			if (heard.length === 5) resolve();
+			received.push(JSON.parse(String(data)));
+			if (received.length === 5) resolve();
 		});
 	});
-	const say = (message: object): void => socket.send(JSON.stringify({jsonrpc: '2.0', ...message}));
-	say({id: 0, method: 'initialize', params: opening});
-	say({method: 'notifications/initialized'});
-	for (let id = 1; id < 5; id++) say({id, method: 'pid'});
+	const send = (message: object): void => socket.send(JSON.stringify({jsonrpc: '2.0', ...message}));
+	send({id: 0, method: 'initialize', params: opening});
+	send({method: 'notifications/initialized'});
+	for (let id = 1; id < 5; id++) send({id, method: 'pid'});
 	await all;
-	const codes = new Map(heard.map(({id, error}) => [id, error?.code]));
+	const codes = new Map(received.map(({id, error}) => [id, error?.code]));
 	t.deepEqual(
 		[0, 1, 2, 3, 4].map(id => codes.get(id)),
 		[undefined, undefined, undefined, -31003, -31003],

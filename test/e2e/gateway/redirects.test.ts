@@ -9,7 +9,7 @@ const use = shareGateway(plain('redirects', 'moved', 'circling'));
 const call = (session: ClientSession, id: number) =>
 	session.post({id, method: 'tools/call', params: {name: 'echo'}});
 
-/** Does this with calls of tools, and the usual with everything else. */
+/** Handles tool calls with `act`, and everything else as usual. */
 const toCalls =
 	(act: (met: Met) => unknown): Mood =>
 	met => {
@@ -18,7 +18,7 @@ const toCalls =
 		return true;
 	};
 
-test('a redirect to another origin is not followed, and its error names the origin, but no path [A-G6] [D6]', async t => {
+test('does not follow a redirect to another origin, and reports the origin without the path [A-G6] [D6]', async t => {
 	const {gateway, upstream, service} = use('redirects');
 	const session = await gateway.open(service, {authorization: 'Bearer canary'});
 	const other = `http://localhost:${upstream.port}`;
@@ -26,11 +26,11 @@ test('a redirect to another origin is not followed, and its error names the orig
 		upstream.mood = toCalls(({response}) =>
 			response.writeHead(status, {location: `${other}/secret-path?key=canary`}).end(),
 		);
-		const answer = await call(session, at);
-		t.is(answer.status, 502);
-		t.like(messageIn(answer), {id: at, error: {code: -31001}});
-		t.true(answer.text.includes(`a redirect to ${other};`), answer.text);
-		t.false(answer.text.includes('secret-path'));
+		const reply = await call(session, at);
+		t.is(reply.status, 502);
+		t.like(messageIn(reply), {id: at, error: {code: -31001}});
+		t.true(reply.text.includes(`a redirect to ${other};`), reply.text);
+		t.false(reply.text.includes('secret-path'));
 	}
 	t.deepEqual([...new Set(upstream.met.map(({request}) => request.url))], ['/mcp']);
 	await gateway.running.says(/"event":"http\.redirected".*"status":308/);
@@ -40,7 +40,7 @@ test('a redirect to another origin is not followed, and its error names the orig
 	t.false(gateway.running.stderr.includes('canary'));
 });
 
-test('a redirect with 307 or 308 to the same origin is followed, with headers and body, for every request [A-G6]', async t => {
+test('follows 307 and 308 to the same origin with headers and body, for every method [A-G6]', async t => {
 	const {gateway, upstream, service} = use('moved');
 	upstream.mood = ({request, response}) => {
 		if (request.url !== '/mcp') return false;
@@ -57,7 +57,7 @@ test('a redirect with 307 or 308 to the same origin is followed, with headers an
 	t.is(upstream.executions, 1);
 });
 
-test('three redirects are followed, and a fourth is an error that names its target [A-G6]', async t => {
+test('follows three redirects, and reports the target of a fourth [A-G6]', async t => {
 	const {gateway, upstream, service} = use('circling');
 	const session = await gateway.open(service);
 	const paths: unknown[] = [];
@@ -65,12 +65,12 @@ test('three redirects are followed, and a fourth is an error that names its targ
 		paths.push(request.url);
 		response.writeHead(307, {location: `/${paths.length}?key=canary`}).end();
 	});
-	const answer = await call(session, 1);
+	const reply = await call(session, 1);
 	t.deepEqual(paths, ['/mcp', '/1?key=canary', '/2?key=canary', '/3?key=canary']);
-	t.is(answer.status, 502);
+	t.is(reply.status, 502);
 	t.regex(
-		answer.text,
+		reply.text,
 		/status 307, a redirect to http:\/\/127\.0\.0\.1:\d+\/4; only 307 and 308 to the same origin/,
 	);
-	t.false(answer.text.includes('canary'));
+	t.false(reply.text.includes('canary'));
 });

@@ -7,7 +7,7 @@ import {logged, newMarker, processesWith, until} from '../../helpers/program.js'
 const servicesOf = async (gateway: RunningGateway): Promise<string[]> =>
 	Object.keys(JSON.parse((await gateway.fetch('/status')).text).services);
 
-test('a server that is added is there, and the sessions of the others live on', async t => {
+test('adds a server without an effect on sessions of others', async t => {
 	const gateway = await startGateway(t, {servers: {old: program('puppet')}});
 	const session = await gateway.open('old');
 	const {result: before} = await session.request(1, 'pid');
@@ -17,7 +17,7 @@ test('a server that is added is there, and the sessions of the others live on', 
 	t.deepEqual((await session.request(2, 'pid')).result, before);
 });
 
-test('a call that is under way is answered though another server is added meanwhile', async t => {
+test('delivers the response to a pending call after another server is added', async t => {
 	const gateway = await startGateway(t, {servers: {old: program('puppet')}});
 	const session = await gateway.open('old');
 	const held = session.request('held', 'hold');
@@ -29,21 +29,21 @@ test('a call that is under way is answered though another server is added meanwh
 	t.deepEqual((await held).result, {was: 'held'});
 });
 
-test('a server that is removed is gone with its sessions and its children', async t => {
+test('stops the sessions and children of a removed server', async t => {
 	const marker = newMarker(t);
 	const gateway = await startGateway(t, {
-		servers: {kept: program('puppet'), gone: program('puppet', marker)},
+		servers: {kept: program('puppet'), removed: program('puppet', marker)},
 	});
-	const [kept, gone] = [await gateway.open('kept'), await gateway.open('gone')];
+	const [kept, removed] = [await gateway.open('kept'), await gateway.open('removed')];
 	t.is(processesWith(marker).length, 1);
 	await change(gateway, {servers: {kept: program('puppet')}});
 	await until(() => processesWith(marker).length === 0);
-	t.is((await gone.post({id: 1, method: 'pid'})).status, 404);
+	t.is((await removed.post({id: 1, method: 'pid'})).status, 404);
 	t.is((await kept.post({id: 1, method: 'pid'})).status, 200);
 	t.deepEqual(await servicesOf(gateway), ['kept']);
 });
 
-test('a server that is changed is started anew, and its clients are told that their sessions are gone', async t => {
+test('restarts a changed server and ends its sessions with 404', async t => {
 	const marker = newMarker(t);
 	const gateway = await startGateway(t, {servers: {one: program('puppet', marker), two: program('puppet')}});
 	const [one, two] = [await gateway.open('one'), await gateway.open('two')];
@@ -56,36 +56,36 @@ test('a server that is changed is started anew, and its clients are told that th
 	t.deepEqual((await two.request(2, 'pid')).result, before);
 });
 
-test('a server that is disabled is refused with the reason, and comes back', async t => {
+test('rejects requests to a disabled server with the reason, until it is enabled again', async t => {
 	const gateway = await startGateway(t, {servers: {one: program('puppet')}});
 	await change(gateway, {servers: {one: {...program('puppet'), enabled: false}}});
-	const refused = await gateway.post('one', {id: 1, method: 'initialize'});
-	t.is(refused.status, 503);
-	t.regex(refused.text, /disabled/);
+	const rejected = await gateway.post('one', {id: 1, method: 'initialize'});
+	t.is(rejected.status, 503);
+	t.regex(rejected.text, /disabled/);
 	await change(gateway, {servers: {one: program('puppet')}});
 	t.truthy(await gateway.open('one'));
 });
 
-for (const [what, text] of [
-	['no JSON', '{"servers": {'],
-	['a key that is not known', '{"listen":"127.0.0.1:0","severs":{}}'],
+for (const [title, text] of [
+	['invalid JSON', '{"servers": {'],
+	['an unknown key', '{"listen":"127.0.0.1:0","severs":{}}'],
 	['a server without a command', '{"listen":"127.0.0.1:0","servers":{"one":{}}}'],
 	['a variable that is not set', `{"tokens":["$\{BRIDGE_TEST_NOT_SET}"]}`],
-	['an address that others reach without a token', '{"listen":"0.0.0.0:0","servers":{}}'],
+	['a public address without a token', '{"listen":"0.0.0.0:0","servers":{}}'],
 ] as const)
-	test(`a file with ${what} is reported, and what was in force still is [K3]`, async t => {
+	test(`reports a file with ${title} and keeps the previous configuration [K3]`, async t => {
 		const gateway = await startGateway(t, {servers: {one: program('puppet')}});
 		const session = await gateway.open('one');
 		await writeFile(gateway.file, text);
 		await until(() => logged(gateway.running, 'config.broken').length > 0);
 		t.is((await session.post({id: 1, method: 'pid'})).status, 200);
 		t.deepEqual(await servicesOf(gateway), ['one']);
-		await change(gateway, {servers: {one: program('puppet'), mended: program('puppet')}});
-		t.deepEqual(await servicesOf(gateway), ['one', 'mended']);
+		await change(gateway, {servers: {one: program('puppet'), added: program('puppet')}});
+		t.deepEqual(await servicesOf(gateway), ['one', 'added']);
 		t.is((await session.post({id: 2, method: 'pid'})).status, 200);
 	});
 
-test('a gateway that others can reach keeps its tokens, even if the file has none any more [B1]', async t => {
+test('a public gateway keeps its tokens, even if the file no longer has any [B1]', async t => {
 	const config = {listen: '0.0.0.0:0', tokens: ['right-token-of-sixteen'], servers: {one: program('puppet')}};
 	const gateway = await startGateway(t, config);
 	await gateway.configure({listen: '127.0.0.1:0', servers: {one: program('puppet'), two: program('puppet')}});
@@ -94,7 +94,7 @@ test('a gateway that others can reach keeps its tokens, even if the file has non
 	t.is((await gateway.fetch('/status', {headers: {'x-bridge-token': 'right-token-of-sixteen'}})).status, 200);
 });
 
-test('a secret that is put in where there was none ends the sessions whose ids it cannot read [M2]', async t => {
+test('a new secret ends the sessions whose ids it cannot decrypt [M2]', async t => {
 	const marker = newMarker(t);
 	const config = {servers: {one: program('puppet', marker)}};
 	const gateway = await startGateway(t, config);
@@ -105,14 +105,14 @@ test('a secret that is put in where there was none ends the sessions whose ids i
 	t.truthy((await (await gateway.open('one')).request(1, 'pid')).result);
 });
 
-test('another address in the file is told to be of no use before the next start', async t => {
+test('warns that a changed listen address requires a restart', async t => {
 	const gateway = await startGateway(t, {servers: {one: program('puppet')}});
 	await change(gateway, {listen: '127.0.0.1:1', servers: {one: program('puppet'), two: program('puppet')}});
 	t.is(logged(gateway.running, 'config.listen').length, 1);
 	t.deepEqual(await servicesOf(gateway), ['one', 'two']);
 });
 
-test('tokens that are changed are in force at once [B17]', async t => {
+test('applies changed tokens immediately [B17]', async t => {
 	const config = {tokens: ['first-token-of-sixteen'], servers: {one: program('puppet')}};
 	const gateway = await startGateway(t, config);
 	await change(gateway, {...config, tokens: ['second-token-of-sixteen']});

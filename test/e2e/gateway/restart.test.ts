@@ -8,7 +8,7 @@ const initialize = {id: 'mine', method: 'initialize', params: opening};
 const statusOf = async (gateway: RunningGateway, service: string) =>
 	JSON.parse((await gateway.fetch('/status')).text).services[service];
 
-/** Checks how long bridge waited before each new start: with a jitter of a quarter. */
+/** Checks the pauses before each restart, which have a jitter of 25 %. */
 function hasPaused(
 	t: ExecutionContext,
 	gateway: RunningGateway,
@@ -24,7 +24,7 @@ function hasPaused(
 }
 
 test.serial(
-	'a child that dies: what was under way gets -31004, and the next call is served by a new one',
+	'fails pending calls with -31004 when a child dies, and serves the next call with a new child',
 	async t => {
 		const marker = newMarker(t);
 		const gateway = await startGateway(t, {servers: {puppet: program('puppet', marker)}});
@@ -47,20 +47,23 @@ test.serial(
 	},
 );
 
-test.serial('a command that cannot be started is a 503 with the reason, and others are served', async t => {
-	const gateway = await startGateway(t, {
-		servers: {missing: {command: 'no-such-command-anywhere'}, puppet: program('puppet', newMarker(t))},
-	});
-	const answer = await gateway.post('missing', initialize);
-	t.is(answer.status, 503);
-	t.like(messageIn(answer), {id: 'mine', error: {code: -31001}});
-	t.regex(answer.text, /there is no such command/);
-	t.like(await statusOf(gateway, 'missing'), {state: 'failed', restarts: 0, sessions: 0});
-	const session = await gateway.open('puppet');
-	t.deepEqual((await session.request(1, 'echo', {a: 1})).result, {a: 1});
-});
+test.serial(
+	'replies with 503 and the reason when a command cannot be started, and serves other services',
+	async t => {
+		const gateway = await startGateway(t, {
+			servers: {missing: {command: 'no-such-command-anywhere'}, puppet: program('puppet', newMarker(t))},
+		});
+		const reply = await gateway.post('missing', initialize);
+		t.is(reply.status, 503);
+		t.like(messageIn(reply), {id: 'mine', error: {code: -31001}});
+		t.regex(reply.text, /there is no such command/);
+		t.like(await statusOf(gateway, 'missing'), {state: 'failed', restarts: 0, sessions: 0});
+		const session = await gateway.open('puppet');
+		t.deepEqual((await session.request(1, 'echo', {a: 1})).result, {a: 1});
+	},
+);
 
-test('a child that dies after each handshake is restarted after ever longer pauses [U-P0-2]', async t => {
+test('increases the pause before each restart of a child that dies repeatedly [U-P0-2]', async t => {
 	const gateway = await startGateway(t, {servers: {mortal: program('puppet', newMarker(t))}});
 	const session = await gateway.open('mortal');
 	for (const id of [1, 2, 3])
@@ -69,12 +72,12 @@ test('a child that dies after each handshake is restarted after ever longer paus
 		});
 	t.like(await session.request(4, 'echo', {a: 1}), {result: {a: 1}});
 	const pauses = hasPaused(t, gateway, 'mortal', 250, 500, 1000);
-	// By chance, this fails once in 15 million runs.
+	// The chance that this fails is one in 15 million runs.
 	t.notDeepEqual(pauses.slice(0, 3), [250, 500, 1000], 'the pauses have jitter');
 	t.like(await statusOf(gateway, 'mortal'), {state: 'ready', restarts: 3});
 });
 
-test('a child that never starts again fails each request with its reason, and none waits in silence [U-P0-2]', async t => {
+test('fails each request with the reason while a child cannot be restarted [U-P0-2]', async t => {
 	const flag = join(await newFolder(t), 'started');
 	const script = `test -e "$0" && exit 3; touch "$0"; exec "$@"`;
 	const args = ['-c', script, flag, ...server('puppet', newMarker(t))];
@@ -87,10 +90,10 @@ test('a child that never starts again fails each request with its reason, and no
 		[2, 3],
 		[4, 5],
 	])
-		for (const answer of await Promise.all(ids.map(id => session.post({id, method: 'pid'})))) {
-			t.is(answer.status, 502);
-			t.like(messageIn(answer), {error: {code: -31004, data: {exitCode: 3}}});
+		for (const reply of await Promise.all(ids.map(id => session.post({id, method: 'pid'})))) {
+			t.is(reply.status, 502);
+			t.like(messageIn(reply), {error: {code: -31004, data: {exitCode: 3}}});
 		}
-	// The first two requests may come before or after the restart that their predecessor caused.
+	// The first two requests may arrive before or after the restart that the previous request caused.
 	t.true((await statusOf(gateway, 'once')).restarts >= 2);
 });

@@ -12,7 +12,7 @@ import {
 import {newFolder} from '../../helpers/program.js';
 import {post, request} from '../../helpers/raw-requests.js';
 
-/** Each is a secret of another kind, and none may ever be seen. */
+/** One secret of each kind. None of them may appear in any output. */
 const canary = {
 	token: 'canary-token-1f3a',
 	authorization: 'canary-authorization-2b7c',
@@ -39,7 +39,7 @@ const servers = {
 	missing: {command: '/no/such/command', args: [`--key=${canary.argument}`], env: {SECRET: canary.env}},
 };
 
-/** Does all that a client can do, right and wrong. Resolves to all that it was told. */
+/** Sends valid and invalid requests of every kind. Resolves with everything that the client received. */
 async function doAll(gateway: RunningGateway, session: ClientSession): Promise<string[]> {
 	const secrets = {
 		password: canary.argument,
@@ -52,7 +52,7 @@ async function doAll(gateway: RunningGateway, session: ClientSession): Promise<s
 			headers: {...headers, 'content-type': 'application/json'},
 			body,
 		});
-	const answers = [
+	const replies = [
 		await session.post({id: 2, method: 'nothing'}),
 		await session.post({id: null, method: 'ping', params: secrets}),
 		await session.post({id: 3, method: 'exit', params: {code: 3}}),
@@ -61,33 +61,33 @@ async function doAll(gateway: RunningGateway, session: ClientSession): Promise<s
 		await send('{}'),
 	];
 	for (const service of ['remote', 'socket', 'old', 'missing'])
-		answers.push(await gateway.post(service, {id: 1, method: 'initialize', params: opening}, headers));
+		replies.push(await gateway.post(service, {id: 1, method: 'initialize', params: opening}, headers));
 	for (const path of ['/status', '/metrics', '/readyz', '/', '/mcp/nothing', `/?token=${canary.token}`])
-		answers.push(await gateway.fetch(path, {headers}));
+		replies.push(await gateway.fetch(path, {headers}));
 	return [
-		...answers.map(({text, headers: told}) => `${text}\n${JSON.stringify([...told])}`),
+		...replies.map(({text, headers: replyHeaders}) => `${text}\n${JSON.stringify([...replyHeaders])}`),
 		await gateway.raw(post([`X-Bridge-Token: ${canary.token}`, 'Origin: http://evil.example'])),
 		await gateway.raw(request('GET /nothing', [`Authorization: Bearer ${canary.authorization}`])),
 	];
 }
 
-test('no secret is in any log, page or error of a whole session [K4]', async t => {
+test('redacts secrets in all logs, pages and errors of a session [K4]', async t => {
 	const log = join(await newFolder(t), 'traffic.ndjson');
 	const args = ['--log', log, '--log-level', 'trace', '--debug'];
 	const gateway = await startGateway(t, {tokens: [canary.token], servers}, {args});
 	const session = await gateway.open('puppet', headers);
-	const seen = await doAll(gateway, session);
+	const received = await doAll(gateway, session);
 	t.is(await gateway.stop(), 0);
 	const {stderr, lines} = gateway.running;
 	const traffic = await readFile(log, 'utf8');
 	t.true(traffic.includes('"method":"echo"'));
-	t.regex(stderr, /echo/, 'the traffic is shown');
+	t.regex(stderr, /echo/, 'the trace contains the traffic');
 	const id = session.headers['mcp-session-id'] ?? 'no id';
 	for (const [where, text] of [
 		['stdout', lines.join('\n')],
 		['stderr', stderr],
 		['the traffic log', traffic],
-		...seen.map((text, at): [string, string] => [`answer ${at}`, text]),
+		...received.map((text, at): [string, string] => [`reply ${at}`, text]),
 	] as const)
 		for (const [name, secret] of [...Object.entries(canary), ['session id', id]])
 			t.false(text.includes(secret ?? ''), `the ${name} is in ${where}: ${around(text, secret ?? '')}`);
@@ -98,7 +98,7 @@ const around = (text: string, secret: string): string => {
 	return at === -1 ? '' : text.slice(Math.max(0, at - 200), at + 50);
 };
 
-test('no error tells a stack, a path of this machine, or where a server is [B16]', async t => {
+test('errors do not reveal stacks, local paths or the addresses of upstreams [B16]', async t => {
 	const hidden = {
 		puppet: program('puppet'),
 		remote: {url: 'http://127.0.0.1:1/hidden-path', transport: 'http'},
@@ -108,14 +108,14 @@ test('no error tells a stack, a path of this machine, or where a server is [B16]
 		off: {...program('puppet'), enabled: false},
 	};
 	const gateway = await startGateway(t, {limits: {message: '1KiB'}, servers: hidden});
-	const ask = (service: string, params: Message = opening) =>
+	const connect = (service: string, params: Message = opening) =>
 		gateway.post(service, {id: 1, method: 'initialize', params});
 	const session = await gateway.open('puppet');
-	const answers = [
+	const replies = [
 		...(await Promise.all(
-			['remote', 'named', 'socket', 'old', 'off', 'nothing'].map(service => ask(service)),
+			['remote', 'named', 'socket', 'old', 'off', 'nothing'].map(service => connect(service)),
 		)),
-		await ask('puppet', {text: 'x'.repeat(2000)}),
+		await connect('puppet', {text: 'x'.repeat(2000)}),
 		await session.post({id: 1, method: 'exit', params: {code: 1}}),
 		await session.post({id: null, method: 'ping'}),
 		await session.post({params: 'nothing'}),
@@ -128,7 +128,7 @@ test('no error tells a stack, a path of this machine, or where a server is [B16]
 		await gateway.post('puppet', {id: 1, method: 'ping'}, {'mcp-session-id': '/etc/passwd'}),
 		await gateway.post('puppet', {id: 1, method: 'ping'}, {'mcp-protocol-version': '1999-01-01'}),
 	];
-	for (const {status, text} of answers) {
+	for (const {status, text} of replies) {
 		t.true(status >= 400, `${status} ${text}`);
 		t.notRegex(
 			text,
@@ -138,13 +138,13 @@ test('no error tells a stack, a path of this machine, or where a server is [B16]
 	}
 });
 
-test('nothing that a client says can forge a line of the log, or speak to a terminal [K5]', async t => {
+test('escapes all client input in the log, so that it cannot forge entries or control a terminal [K5]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}}, {args: ['--debug']});
-	const nasty = '\n{"level":50,"event":"forged"}\r\n\u001b[31mred\u0007"\u2028';
+	const hostile = '\n{"level":50,"event":"forged"}\r\n\u001b[31mred\u0007"\u2028';
 	const session = await gateway.open('puppet');
-	await session.post({id: nasty, method: `x${nasty}`, params: {name: nasty}});
-	await session.post({method: `notifications/${nasty}`});
-	const params = {protocolVersion: nasty, capabilities: {}, clientInfo: {name: nasty, version: nasty}};
+	await session.post({id: hostile, method: `x${hostile}`, params: {name: hostile}});
+	await session.post({method: `notifications/${hostile}`});
+	const params = {protocolVersion: hostile, capabilities: {}, clientInfo: {name: hostile, version: hostile}};
 	await gateway.post('puppet', {id: 1, method: 'initialize', params}, {'user-agent': 'a"b\\'});
 	await gateway.raw(post(['Origin: http://evil"\\x1b[31m']));
 	t.is(await gateway.stop(), 0);
@@ -156,15 +156,15 @@ test('nothing that a client says can forge a line of the log, or speak to a term
 	t.false(lines.some(line => JSON.parse(line).event === 'forged'));
 });
 
-test('nothing that a client sends becomes a label of the metrics [K7]', async t => {
+test('client input never becomes a label of the metrics [K7]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	for (let count = 0; count < 50; count++) {
-		await gateway.fetch(`/mcp/strange-${count}`);
-		await gateway.fetch(`/strange-${count}?strange=${count}`, {method: 'POST'});
-		await gateway.post('puppet', {id: 1, method: `strange-${count}`}, {'user-agent': `strange-${count}`});
+		await gateway.fetch(`/mcp/unknown-${count}`);
+		await gateway.fetch(`/unknown-${count}?unknown=${count}`, {method: 'POST'});
+		await gateway.post('puppet', {id: 1, method: `unknown-${count}`}, {'user-agent': `unknown-${count}`});
 	}
-	await gateway.raw(request('PROPFIND /mcp/puppet'), request('MKCOL /strange'));
+	await gateway.raw(request('PROPFIND /mcp/puppet'), request('MKCOL /unknown'));
 	const {text} = await gateway.fetch('/metrics');
-	t.notRegex(text, /strange|PROPFIND|MKCOL/i);
+	t.notRegex(text, /unknown|PROPFIND|MKCOL/i);
 	t.true(text.split('\n').filter(line => line.startsWith('bridge_http_requests_total')).length < 10);
 });

@@ -14,11 +14,11 @@ const use = shareGateway(
 const alice = {authorization: 'Bearer alice'};
 const bob = {authorization: 'Bearer bob'};
 
-/** The ids of sessions that an upstream heard, in the order of its requests of this kind. */
-const idsHeard = ({upstream}: Setting, method: string): unknown[] =>
+/** The session ids in the upstream's requests of this kind, in order. */
+const idsReceived = ({upstream}: Setting, method: string): unknown[] =>
 	upstream.asked(method).map(({headers}) => headers['mcp-session-id']);
 
-test('a stored session is never used for a caller with another Authorization [C1]', async t => {
+test('never uses a stored session for a client with another Authorization [C1]', async t => {
 	const {gateway, upstream, service} = use('callers');
 	await gateway.open(service, alice);
 	for (const headers of [bob, {}]) {
@@ -30,15 +30,15 @@ test('a stored session is never used for a caller with another Authorization [C1
 	t.is(upstream.asked('tools/list')[0]?.headers.authorization, alice.authorization);
 });
 
-test('of several sessions of one caller the one that was used last is meant, with a warning [C1]', async t => {
+test('routes a request without an id to the most recent of several sessions, with a warning [C1]', async t => {
 	const setting = use('twins');
 	const {gateway, upstream, service} = setting;
 	const first = await gateway.open(service, alice);
 	await gateway.open(service, alice);
 	await first.request(1, 'ping');
 	await gateway.post(service, {id: 2, method: 'tools/list'}, alice);
-	t.deepEqual(idsHeard(setting, 'tools/list'), idsHeard(setting, 'ping'));
-	t.deepEqual(idsHeard(setting, 'ping'), [[...upstream.sessions][0]]);
+	t.deepEqual(idsReceived(setting, 'tools/list'), idsReceived(setting, 'ping'));
+	t.deepEqual(idsReceived(setting, 'ping'), [[...upstream.sessions][0]]);
 	await gateway.running.says(/"event":"session\.inject\.ambiguous"/);
 	t.like(
 		logged(gateway.running, 'session.inject.ambiguous').find(entry => entry.service === service),
@@ -46,7 +46,7 @@ test('of several sessions of one caller the one that was used last is meant, wit
 	);
 });
 
-test('an initialize goes out without a session, and the new one is for its own caller only [C2]', async t => {
+test('sends initialize without a session id, and separates the new session from other clients [C2]', async t => {
 	const setting = use('anew');
 	const {gateway, upstream, service} = setting;
 	const old = await gateway.open(service, alice);
@@ -57,20 +57,20 @@ test('an initialize goes out without a session, and the new one is for its own c
 		'mcp-session-id': old.headers['mcp-session-id'] ?? '',
 	});
 	t.not(again.headers['mcp-session-id'], old.headers['mcp-session-id']);
-	t.deepEqual(idsHeard(setting, 'initialize'), [undefined, undefined, undefined]);
+	t.deepEqual(idsReceived(setting, 'initialize'), [undefined, undefined, undefined]);
 	await gateway.post(service, {id: 1, method: 'tools/list'}, alice);
 	await gateway.post(service, {id: 1, method: 'tools/list'}, bob);
 	await other.request(2, 'tools/list');
 	const [, , latest] = upstream.sessions;
-	t.deepEqual(idsHeard(setting, 'tools/list'), [latest, ofBob, ofBob]);
+	t.deepEqual(idsReceived(setting, 'tools/list'), [latest, ofBob, ofBob]);
 });
 
-for (const [what, id] of [
-	['with letters beyond ASCII', Buffer.from('sitzung-ü').toString('latin1')],
-	['with a space in it', 'two words'],
+for (const [title, id] of [
+	['with non-ASCII letters', Buffer.from('sitzung-ü').toString('latin1')],
+	['with a space', 'two words'],
 	['over 1 KiB', 'x'.repeat(1025)],
 ] as const)
-	test.serial(`an id of an upstream ${what} is refused with 502, and never used [C3]`, async t => {
+	test.serial(`rejects a session id of an upstream ${title} with 502 and never uses it [C3]`, async t => {
 		const setting = use('bad-ids');
 		const {gateway, upstream, service} = setting;
 		upstream.mood = ({message, response}) => {
@@ -84,17 +84,17 @@ for (const [what, id] of [
 				);
 			return message.method === 'initialize';
 		};
-		const answer = await gateway.post(service, {id: 7, method: 'initialize', params: opening});
-		t.is(answer.status, 502);
-		t.like(messageIn(answer), {id: 7, error: {code: -31001}});
-		t.is(answer.headers.get('mcp-session-id'), null);
+		const reply = await gateway.post(service, {id: 7, method: 'initialize', params: opening});
+		t.is(reply.status, 502);
+		t.like(messageIn(reply), {id: 7, error: {code: -31001}});
+		t.is(reply.headers.get('mcp-session-id'), null);
 		await gateway.running.says(/"event":"session\.id\.refused"/);
 		t.false(gateway.running.stderr.includes(id));
 		t.is((await gateway.post(service, {id: 8, method: 'ping'})).status, 400);
-		t.false(idsHeard(setting, 'DELETE').includes(id));
+		t.false(idsReceived(setting, 'DELETE').includes(id));
 	});
 
-/** Asks with a header as often as it is given, in just these letters. */
+/** Sends a request with exactly these headers, including case and repetitions. Resolves with the status. */
 const withHeaders = (
 	{gateway, service}: Setting,
 	method: string,
@@ -122,7 +122,7 @@ const withHeaders = (
 			.end(body);
 	});
 
-test('the name of the header may be in any case; said twice it has to be the same [C4]', async t => {
+test('accepts the header name in any case, and duplicates only with the same value [C4]', async t => {
 	const setting = use('spelled');
 	const {headers} = await setting.gateway.open(setting.service);
 	const id = headers['mcp-session-id'] ?? '';
@@ -135,34 +135,34 @@ test('the name of the header may be in any case; said twice it has to be the sam
 	t.is(await withHeaders(setting, 'GET', ['mcp-session-id', id, 'Mcp-Session-Id', id]), 200);
 });
 
-test('a session that stays lost upstream is a 404 to the client, and lost here, too [C5]', async t => {
+test('replies with 404 and ends the session when re-initialization does not restore it upstream [C5]', async t => {
 	const {gateway, upstream, service} = use('lost');
 	const session = await gateway.open(service);
 	upstream.mood = met => {
 		if (met.message.method === 'tools/call') unknownSession(met);
 		return met.message.method === 'tools/call';
 	};
-	const answer = await session.post({id: 1, method: 'tools/call', params: {name: 'echo'}});
-	t.is(answer.status, 404);
-	t.is(upstream.asked('initialize').length, 2, 'hands were shaken once more');
-	t.is(upstream.asked('tools/call').length, 2, 'and the call sent once more');
+	const reply = await session.post({id: 1, method: 'tools/call', params: {name: 'echo'}});
+	t.is(reply.status, 404);
+	t.is(upstream.asked('initialize').length, 2, 'the session was re-initialized once');
+	t.is(upstream.asked('tools/call').length, 2, 'the call was retried once');
 	upstream.mood = () => false;
 	const later = await session.post({id: 2, method: 'tools/list'});
 	t.is(later.status, 404);
 	t.is(upstream.executions, 0);
 });
 
-test('a lost session is renewed once for all who notice, and each call carried out exactly once [C6]', async t => {
+test('re-initializes a lost session once for all pending calls, and executes each call exactly once [C6]', async t => {
 	const {gateway, upstream, service} = use('lost-many');
 	const session = await gateway.open(service);
 	await session.request('before', 'tools/call', {name: 'echo'});
 	const ids = Array.from({length: 20}, (_, at) => at);
 	for (const round of [1, 2, 3]) {
 		upstream.lose();
-		const answers = await Promise.all(
+		const replies = await Promise.all(
 			ids.map(at => session.request(`${round}-${at}`, 'tools/call', {name: 'echo', arguments: {round, at}})),
 		);
-		for (const [at, {result}] of answers.entries())
+		for (const [at, {result}] of replies.entries())
 			t.like(result, {content: [{text: JSON.stringify({name: 'echo', arguments: {round, at}})}]});
 		t.is(upstream.executions, 1 + 20 * round);
 		t.is(upstream.asked('initialize').length, 1 + round);
@@ -170,7 +170,7 @@ test('a lost session is renewed once for all who notice, and each call carried o
 	}
 });
 
-test('a 400 that names the session is a lost session, too, also without JSON [C6]', async t => {
+test('treats a 400 that mentions the session as a lost session, also without JSON [C6]', async t => {
 	const {gateway, upstream, service} = use('lost-again');
 	const session = await gateway.open(service);
 	for (const [at, body] of [
@@ -190,47 +190,47 @@ test('a 400 that names the session is a lost session, too, also without JSON [C6
 	}
 });
 
-test('an id that is unknown, changed, of another caller or of another service: 404 with one body [C7]', async t => {
+test('replies with the same 404 to an id that is unknown, forged, or of another client or service [C7]', async t => {
 	const {gateway, service} = use('foreign');
 	const {headers} = await gateway.open(service, alice);
 	const elsewhere = await gateway.open('spelled', alice);
 	const id = headers['mcp-session-id'] ?? '';
-	const flipped = Array.from(id, (_, at) => {
+	const altered = Array.from(id, (_, at) => {
 		const byte = (id.charCodeAt(at) ^ 1).toString(16);
 		return id.slice(0, at) + String.fromCharCode(Number.parseInt(byte, 16)) + id.slice(at + 1);
 	});
-	const forged = [...flipped, id.slice(0, -1), `${id}0`, id.toUpperCase(), 'x', '__proto__'].filter(
+	const forged = [...altered, id.slice(0, -1), `${id}0`, id.toUpperCase(), 'x', '__proto__'].filter(
 		other => other !== id,
 	);
-	const tries = [
+	const attempts = [
 		...forged.map(other => ({...alice, 'mcp-session-id': other})),
 		{...bob, 'mcp-session-id': id},
 		{'mcp-session-id': id},
 		{...alice, 'mcp-session-id': elsewhere.headers['mcp-session-id'] ?? ''},
 	];
 	const bodies = new Set<string>();
-	for (const each of tries) {
-		const answer = await gateway.post(service, {id: 1, method: 'ping'}, each);
-		t.is(answer.status, 404);
-		bodies.add(answer.text);
+	for (const each of attempts) {
+		const reply = await gateway.post(service, {id: 1, method: 'ping'}, each);
+		t.is(reply.status, 404);
+		bodies.add(reply.text);
 	}
 	t.is(bodies.size, 1);
 	for (const method of ['GET', 'DELETE']) {
-		const answers = await Promise.all(
-			tries
+		const replies = await Promise.all(
+			attempts
 				.slice(-4)
 				.map(each =>
 					gateway.fetch(`/mcp/${service}`, {method, headers: {...each, accept: 'text/event-stream'}}),
 				),
 		);
-		t.deepEqual([...new Set(answers.map(({status}) => status))], [404]);
-		t.is(new Set(answers.map(({text}) => text)).size, 1);
+		t.deepEqual([...new Set(replies.map(({status}) => status))], [404]);
+		t.is(new Set(replies.map(({text}) => text)).size, 1);
 	}
 	await gateway.running.says(/"event":"session\.unknown"/);
 	t.false(gateway.running.stderr.includes(id));
 	t.is(
 		(await gateway.post(service, {id: 2, method: 'ping'}, headers)).status,
 		200,
-		'the session is untouched',
+		'the session still works',
 	);
 });

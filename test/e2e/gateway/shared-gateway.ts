@@ -10,30 +10,33 @@ export type Setting = {
 };
 
 /**
- * One gateway for all tests of a file, with a service and an upstream for each of them: a program a test takes too long.
- * The services are given by their names, with what their configuration has beyond the address.
+ * Starts one gateway for all tests of a file, because starting one per test is slow. Each test gets a service
+ * with an upstream.
+ * `services` maps names to settings other than the URL.
  */
 export function shareGateway(
 	services: {readonly [name: string]: GatewayConfig},
 	config: GatewayConfig = {},
 	args: readonly string[] = [],
 ): (service: string) => Setting {
-	const endings: Array<() => unknown> = [];
-	// Hooks have no teardown of their own.
-	const context = {teardown: (end: () => unknown) => void endings.push(end)} as unknown as ExecutionContext;
+	const teardowns: Array<() => unknown> = [];
+	// Hooks have no teardown function.
+	const context = {
+		teardown: (teardown: () => unknown) => void teardowns.push(teardown),
+	} as unknown as ExecutionContext;
 	const upstreams = new Map<string, Upstream>();
 	let gateway: RunningGateway | undefined;
 	test.before(async () => {
 		const servers: {[name: string]: GatewayConfig} = {};
-		for (const [name, more] of Object.entries(services)) {
+		for (const [name, settings] of Object.entries(services)) {
 			const upstream = await startUpstream(context);
 			upstreams.set(name, upstream);
-			servers[name] = {url: upstream.url, ...more};
+			servers[name] = {url: upstream.url, ...settings};
 		}
 		gateway = await startGateway(context, {servers, ...config}, {args});
 	});
 	test.after.always(async () => {
-		for (const end of endings.reverse()) await end();
+		for (const teardown of teardowns.reverse()) await teardown();
 	});
 	return service => {
 		const upstream = upstreams.get(service);
@@ -42,6 +45,6 @@ export function shareGateway(
 	};
 }
 
-/** As many services without more, by their names. */
+/** Services with these names and default settings. */
 export const plain = (...names: string[]): {[name: string]: GatewayConfig} =>
 	Object.fromEntries(names.map(name => [name, {}]));

@@ -7,18 +7,18 @@ const CLIENTS = 50;
 const CALLS = 200;
 const AT_ONCE = 4;
 
-/** Echoes what it is asked, so that an answer tells whose it is. */
+/** A shared service that echoes each request, so that responses can be matched to their requests. */
 const echo = {...program('puppet'), shared: true};
 
-/** The calls of one client, a few at a time, with ids that all clients use. Resolves to how many came back wrong. */
+/** Sends the calls of one client with ids that all clients use. Resolves with the number of wrong responses. */
 async function callAll(session: ClientSession, client: number): Promise<number> {
 	let wrong = 0;
 	const ids = Array.from({length: CALLS}, (_, id) => id);
 	const work = async (): Promise<void> => {
 		for (let id = ids.shift(); id !== undefined; id = ids.shift()) {
 			const payload = `${client}:${id}`;
-			const answer = await session.request(id, 'echo', {payload});
-			if (answer.id !== id || !JSON.stringify(answer.result).includes(`"${payload}"`)) wrong++;
+			const reply = await session.request(id, 'echo', {payload});
+			if (reply.id !== id || !JSON.stringify(reply.result).includes(`"${payload}"`)) wrong++;
 		}
 	};
 	await Promise.all(Array.from({length: AT_ONCE}, work));
@@ -28,7 +28,7 @@ async function callAll(session: ClientSession, client: number): Promise<number> 
 const children = async (gateway: RunningGateway): Promise<string | undefined> =>
 	/^bridge_children (\d+)$/m.exec((await gateway.fetch('/metrics')).text)?.[1];
 
-test('50 clients × 200 calls with the same ids through one shared child: every answer to its own caller [A11]', async t => {
+test('delivers the responses to 200 calls of 50 clients with the same ids through one shared child [A11]', async t => {
 	const gateway = await startGateway(t, {servers: {echo}});
 	const sessions = await Promise.all(Array.from({length: CLIENTS}, () => gateway.open('echo')));
 	const wrong = await Promise.all(sessions.map(callAll));
@@ -39,12 +39,12 @@ test('50 clients × 200 calls with the same ids through one shared child: every 
 	t.is(await children(gateway), '1');
 });
 
-test('a shared server that exits at once is started with each initialize, without its pause, and fails it [U-P0-2]', async t => {
+test('starts a shared child that exits at once for each initialize without a pause, and fails the handshake [U-P0-2]', async t => {
 	const dies = {command: 'sh', args: ['-c', 'echo "no database" >&2; exit 3'], shared: true};
 	const gateway = await startGateway(t, {servers: {dies}});
 	for (let count = 1; count <= 8; count++) {
-		const answer = await gateway.post('dies', {id: count, method: 'initialize', params: opening});
-		t.regex(answer.text, /dies exited with code 3\. The end of its stderr: no database/);
+		const reply = await gateway.post('dies', {id: count, method: 'initialize', params: opening});
+		t.regex(reply.text, /dies exited with code 3\. The end of its stderr: no database/);
 		t.is(logged(gateway.running, 'shared.started').length, count);
 	}
 	const lost = logged(gateway.running, 'shared.gone').at(6);
@@ -54,7 +54,7 @@ test('a shared server that exits at once is started with each initialize, withou
 	t.true(waitedMs < Number(lost?.pauseMs) / 2, `waited for ${waitedMs} ms`);
 });
 
-test('no restart of a shared server is announced while the gateway drains [U-P0-2]', async t => {
+test('does not announce a restart of a shared child while the gateway drains [U-P0-2]', async t => {
 	const gateway = await startGateway(t, {servers: {echo, busy: program('puppet')}});
 	const [session, busy] = [await gateway.open('echo'), await gateway.open('busy')];
 	const {pid} = (await session.request(1, 'pid')).result as {pid: number};

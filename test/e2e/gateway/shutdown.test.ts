@@ -7,7 +7,7 @@ import {program, startGateway} from '../../helpers/gateway.js';
 import {logged, newFolder, newMarker, processesWith, signal, start, until} from '../../helpers/program.js';
 import {configFile, statusesIn} from '../../helpers/raw-requests.js';
 
-test('a call that is under way at the end is answered, and then all is gone [L1]', async t => {
+test('waits for a pending call at shutdown and then stops all processes [L1]', async t => {
 	const marker = newMarker(t);
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet', marker)}});
 	const session = await gateway.open('puppet');
@@ -19,7 +19,7 @@ test('a call that is under way at the end is answered, and then all is gone [L1]
 	t.deepEqual(processesWith(marker), []);
 });
 
-test('an answer that is being read slowly at the end is read whole [L1]', async t => {
+test('completes a response that is read slowly at shutdown [L1]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	const session = await gateway.open('puppet');
 	const bytes = 8 * 2 ** 20;
@@ -36,7 +36,7 @@ test('an answer that is being read slowly at the end is read whole [L1]', async 
 	t.is(await ended, 0);
 });
 
-test('nobody new is let in while it ends, and /readyz says so to who is in [L1]', async t => {
+test('rejects new connections during shutdown and returns 503 for /readyz on open ones [L1]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	const session = await gateway.open('puppet');
 	const held = session.request(1, 'hold');
@@ -59,7 +59,7 @@ test('nobody new is let in while it ends, and /readyz says so to who is in [L1]'
 	t.is(await ended, 0);
 });
 
-test('streams that are open do not keep it from ending, and end [L1]', async t => {
+test('ends open streams at shutdown and does not wait for them [L1]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	const session = await gateway.open('puppet');
 	const headers = {...session.headers, accept: 'text/event-stream'};
@@ -70,7 +70,7 @@ test('streams that are open do not keep it from ending, and end [L1]', async t =
 	t.is(await ended, 0);
 });
 
-test('a second signal does not wait for what is under way, and leaves nothing behind [L2]', async t => {
+test('a second signal stops the gateway without waiting, and leaves no process behind [L2]', async t => {
 	const marker = newMarker(t);
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet', marker)}});
 	const session = await gateway.open('puppet');
@@ -84,7 +84,7 @@ test('a second signal does not wait for what is under way, and leaves nothing be
 	t.deepEqual(processesWith(marker), []);
 });
 
-test('a storm of signals ends it once, and leaves no child [L2]', async t => {
+test('shuts down once on many signals and leaves no child behind [L2]', async t => {
 	const marker = newMarker(t);
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet', marker)}});
 	await gateway.open('puppet');
@@ -96,11 +96,11 @@ test('a storm of signals ends it once, and leaves no child [L2]', async t => {
 	await until(() => processesWith(marker).length === 0);
 });
 
-// The first tenths of a second are when most is made.
+// Most resources are created in the first tenths of a second.
 for (const delayMs of [
 	0, 10, 20, 35, 50, 75, 100, 125, 150, 175, 200, 250, 300, 350, 400, 500, 600, 700, 850, 1000,
 ])
-	test(`a signal ${delayMs} ms after the start ends it cleanly [L3]`, async t => {
+	test(`a signal ${delayMs} ms after the start stops the gateway cleanly [L3]`, async t => {
 		const folder = await newFolder(t);
 		const file = await configFile(
 			t,
@@ -111,12 +111,12 @@ for (const delayMs of [
 		await sleep(delayMs);
 		running.child.kill('SIGTERM');
 		const {code, signal} = await running.exited;
-		// Before any of bridge is loaded, there is nobody to hear the signal.
+		// Before bridge installs its handlers, the signal itself kills it.
 		t.true(code === 0 || signal === 'SIGTERM', `${code} ${signal} ${running.stderr}`);
 		t.notRegex(running.stderr, /bug|Error|\n +at /);
 	});
 
-test('a port that is in use is told in one line, with exit code 2 [U-P1-18] [L7]', async t => {
+test('reports a port that is in use in one line, with exit code 2 [U-P1-18] [L7]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	const file = await configFile(t, JSON.stringify({listen: `127.0.0.1:${gateway.port}`, servers: {}}));
 	const {code, stdout, stderr} = await runBridge(['gateway', '--config', file]);

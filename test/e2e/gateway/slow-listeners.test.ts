@@ -8,7 +8,7 @@ import {logged, peakMiB, until} from '../../helpers/program.js';
 const ROUNDS = 24;
 const PER_ROUND = 64;
 
-/** What the server says in one round: a mebibyte of notices, numbered. */
+/** The server output of one round in base64: 1 MiB of numbered notifications. */
 function notices(round: number): string {
 	const lines = Array.from({length: PER_ROUND}, (_, at) =>
 		JSON.stringify({
@@ -20,8 +20,8 @@ function notices(round: number): string {
 	return Buffer.from(`${lines.join('\n')}\n`).toString('base64');
 }
 
-/** Somebody who asks for a stream, and reads nothing of it. */
-async function deaf(
+/** A client that opens a stream and does not read from it. */
+async function openUnread(
 	t: ExecutionContext,
 	gateway: RunningGateway,
 	target: string,
@@ -36,7 +36,7 @@ async function deaf(
 	return socket;
 }
 
-test('a listener of many that does not read is cut off alone, and the others miss nothing [F3]', async t => {
+test('disconnects only the stream that is not read, and the other misses no message [F3]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: {...program('puppet'), shared: true}}});
 	const [speaker, good, bad] = [
 		await gateway.open('puppet'),
@@ -44,20 +44,20 @@ test('a listener of many that does not read is cut off alone, and the others mis
 		await gateway.open('puppet'),
 	];
 	const events = await listen(gateway, 'puppet', good.headers);
-	await deaf(t, gateway, '/mcp/puppet', bad.headers['mcp-session-id']);
+	await openUnread(t, gateway, '/mcp/puppet', bad.headers['mcp-session-id']);
 	const before = peakMiB(gateway.running.pid);
-	const heard: unknown[] = [];
+	const received: unknown[] = [];
 	for (let round = 0; round < ROUNDS; round++) {
 		await speaker.post({method: 'raw', params: {base64: notices(round)}});
-		while (heard.length < (round + 1) * PER_ROUND)
-			heard.push(((await events.message()).params as {data: unknown}).data);
+		while (received.length < (round + 1) * PER_ROUND)
+			received.push(((await events.message()).params as {data: unknown}).data);
 	}
 	t.deepEqual(
-		heard,
+		received,
 		Array.from({length: ROUNDS * PER_ROUND}, (_, at) => at),
 	);
 	await until(() => logged(gateway.running, 'sse.slow_client').length > 0);
-	t.is((await bad.post({id: 1, method: 'pid'})).status, 404, 'it has to begin anew');
+	t.is((await bad.post({id: 1, method: 'pid'})).status, 404, 'its session was ended');
 	t.is((await good.post({id: 1, method: 'pid'})).status, 200);
 	t.true(peakMiB(gateway.running.pid) - before < 150, `${peakMiB(gateway.running.pid)} after ${before}`);
 	await events.stop();

@@ -11,9 +11,9 @@ const accept = 'application/json, text/event-stream;q=0.5';
 const contentType = 'application/json; charset=utf-8';
 const servers = {
 	...plain('untouched', 'routed', 'authorized', 'tracked', 'injected', 'debugged'),
-	asked: old,
-	told: {...old, clientVersion: '2025-06-18'},
-	headed: {accept, contentType},
+	rewritten: old,
+	renamed: {...old, clientVersion: '2025-06-18'},
+	headers: {accept, contentType},
 	cached: {cacheTools: true},
 	changed: {cacheTools: true},
 	served: {cacheTools: true},
@@ -24,12 +24,12 @@ const use = shareGateway(servers, {}, ['--debug']);
 const namesIn = (list: Message): unknown[] =>
 	(list.result as {tools: ReadonlyArray<{name: string}>}).tools.map(({name}) => name);
 
-test('Unknown service: 404, with the names of those that there are', async t => {
+test('Unknown service: 404, with the names of known services', async t => {
 	const {gateway, upstream} = use('untouched');
-	const answer = await gateway.post('other', {id: 1, method: 'ping'});
-	t.is(answer.status, 404);
+	const reply = await gateway.post('other', {id: 1, method: 'ping'});
+	t.is(reply.status, 404);
 	const names = services.toSorted((a, b) => (a < b ? -1 : 1));
-	t.deepEqual(messageIn(answer).error, {
+	t.deepEqual(messageIn(reply).error, {
 		code: -32000,
 		message: `There is no such service. Services: ${names.join(', ')}.`,
 		data: {services: names},
@@ -45,22 +45,22 @@ test('Known service: a request is forwarded to the configured upstream URL', asy
 });
 
 test('Rewrite initialize request: the upstream receives the target protocol version', async t => {
-	const {gateway, upstream} = use('asked');
-	await gateway.open('asked');
+	const {gateway, upstream} = use('rewritten');
+	await gateway.open('rewritten');
 	const {message} = await upstream.meets('initialize');
 	t.like(message.params, {protocolVersion: '2024-11-05'});
 });
 
 test('Rewrite initialize response: the client receives the configured client protocol version', async t => {
-	const {gateway} = use('told');
-	const {welcome} = await gateway.open('told');
+	const {gateway} = use('renamed');
+	const {welcome} = await gateway.open('renamed');
 	t.is((welcome.result as Message).protocolVersion, '2025-06-18');
 });
 
 test('Enforce Accept and Content-Type: the configured headers are on every proxied request', async t => {
-	const {gateway, upstream} = use('headed');
-	const {headers} = await gateway.open('headed', {accept: '*/*', 'content-type': 'application/json'});
-	await gateway.post('headed', {id: 1, method: 'tools/list'}, headers);
+	const {gateway, upstream} = use('headers');
+	const {headers} = await gateway.open('headers', {accept: '*/*', 'content-type': 'application/json'});
+	await gateway.post('headers', {id: 1, method: 'tools/list'}, headers);
 	const posts = upstream.met.filter(({verb}) => verb === 'POST');
 	t.is(posts.length, 3);
 	for (const post of posts) {
@@ -79,16 +79,16 @@ test('Authorization passthrough: the upstream receives the same Authorization he
 	for (const {headers} of upstream.met) t.is(headers.authorization, authorization);
 });
 
-test('Track session ID: what the upstream returns, in any case and any response, is stored and used from then on [A-D18]', async t => {
+test('Track session ID: an id of the upstream, in any case and any response, is stored and used from then on [A-D18]', async t => {
 	const {gateway, upstream} = use('tracked');
 	const session = await gateway.open('tracked');
 	await session.request(1, 'tools/list');
 	const idOf = (method: string, count = 0) => upstream.asked(method)[count]?.headers['mcp-session-id'];
 	t.is(idOf('initialize'), undefined);
-	const [known] = upstream.sessions;
-	t.is(idOf('notifications/initialized'), known);
-	t.is(idOf('tools/list'), known);
-	t.not(session.headers['mcp-session-id'], known, 'each hop has an id of its own');
+	const [upstreamId] = upstream.sessions;
+	t.is(idOf('notifications/initialized'), upstreamId);
+	t.is(idOf('tools/list'), upstreamId);
+	t.not(session.headers['mcp-session-id'], upstreamId, 'each hop has a separate id');
 	upstream.mood = ({response}) => {
 		upstream.sessions.add('next');
 		response.setHeader('MCP-SESSION-ID', 'next');
@@ -96,16 +96,16 @@ test('Track session ID: what the upstream returns, in any case and any response,
 	};
 	await session.request(2, 'tools/list');
 	await session.request(3, 'tools/list');
-	t.is(idOf('tools/list', 1), known);
+	t.is(idOf('tools/list', 1), upstreamId);
 	t.is(idOf('tools/list', 2), 'next');
 });
 
 test('Inject session ID: a follow-up request without a session ID gets the stored one', async t => {
 	const {gateway, upstream} = use('injected');
 	await gateway.open('injected');
-	const answer = await gateway.post('injected', {id: 1, method: 'tools/list'});
-	t.is(answer.status, 200);
-	t.deepEqual(namesIn(messageIn(answer)), ['echo']);
+	const reply = await gateway.post('injected', {id: 1, method: 'tools/list'});
+	t.is(reply.status, 200);
+	t.deepEqual(namesIn(messageIn(reply)), ['echo']);
 	t.is(upstream.asked('tools/list')[0]?.headers['mcp-session-id'], [...upstream.sessions][0]);
 });
 
@@ -125,7 +125,7 @@ test('tools/list_changed notification: it is emitted when tools are cached', asy
 	await events.stop();
 });
 
-test('Serve cached tools/list: the client gets the cached list, and the upstream is not asked', async t => {
+test('Serve cached tools/list: the client gets the cached list, and no request is sent upstream', async t => {
 	const {gateway, upstream} = use('served');
 	const session = await gateway.open('served');
 	await upstream.meets('tools/list');
@@ -137,7 +137,7 @@ test('Serve cached tools/list: the client gets the cached list, and the upstream
 	t.is(upstream.asked('tools/list').length, 1);
 });
 
-test('Custom config path: configuration is loaded from the path given with --config', async t => {
+test('Custom config path: configuration is loaded from the path of --config', async t => {
 	const {gateway} = use('routed');
 	const [line = ''] = gateway.running.lines;
 	t.true(line.includes(gateway.file));
@@ -146,7 +146,7 @@ test('Custom config path: configuration is loaded from the path given with --con
 	t.deepEqual(new Set(Object.keys(status.services)), new Set(services));
 });
 
-test('Debug logging: with --debug there are debug logs, and a line for each message', async t => {
+test('Debug logging: --debug writes debug logs and one line per message', async t => {
 	const {gateway, upstream} = use('debugged');
 	upstream.hasStream = false;
 	const session = await gateway.open('debugged');

@@ -6,11 +6,11 @@ import {runBridge} from '../../helpers/bridge.js';
 import {type GatewayConfig, program, startGateway} from '../../helpers/gateway.js';
 import {configFile, request, statusOf} from '../../helpers/raw-requests.js';
 
-type Seen = {readonly [name: string]: string | readonly string[] | undefined};
+type ReceivedHeaders = {readonly [name: string]: string | readonly string[] | undefined};
 
-/** A server behind HTTP that answers every request, and the headers of all that it got. */
-async function echo(t: ExecutionContext): Promise<{config: GatewayConfig; seen: Seen[]}> {
-	const seen: Seen[] = [];
+/** An HTTP upstream that replies to every request and records their headers. */
+async function startEcho(t: ExecutionContext): Promise<{config: GatewayConfig; seen: ReceivedHeaders[]}> {
+	const seen: ReceivedHeaders[] = [];
 	const server = createServer((req, res) => {
 		seen.push(req.headers);
 		let text = '';
@@ -37,8 +37,8 @@ async function echo(t: ExecutionContext): Promise<{config: GatewayConfig; seen: 
 
 const tokens = ['right-token-of-sixteen', 'other-token-of-sixteen'];
 
-test('without a token of the gateway, nothing but /healthz is answered, and nothing reaches the server [B17]', async t => {
-	const {config, seen} = await echo(t);
+test('serves only /healthz without a token, and forwards nothing [B17]', async t => {
+	const {config, seen} = await startEcho(t);
 	const gateway = await startGateway(t, {tokens, servers: {echo: config}});
 	for (const [path, method] of [
 		...(['/status', '/metrics', '/readyz', '/traffic', '/mcp', '/nothing'] as const).map(path => [
@@ -64,18 +64,18 @@ for (const headers of [
 	{authorization: 'Bearer right-token-of-sixteen'},
 	{'x-bridge_token': 'right-token-of-sixteen'},
 ] as const)
-	test(`${JSON.stringify(headers)} is no token [B17]`, async t => {
-		const {config, seen} = await echo(t);
+	test(`rejects ${JSON.stringify(headers)} as a token [B17]`, async t => {
+		const {config, seen} = await startEcho(t);
 		const gateway = await startGateway(t, {tokens, servers: {echo: config}});
-		const answer = await gateway.post('echo', {id: 1, method: 'initialize'}, headers);
-		t.is(answer.status, 401);
-		t.false(answer.text.includes('right-token-of-sixteen'));
-		t.truthy(answer.headers.get('www-authenticate'));
+		const reply = await gateway.post('echo', {id: 1, method: 'initialize'}, headers);
+		t.is(reply.status, 401);
+		t.false(reply.text.includes('right-token-of-sixteen'));
+		t.truthy(reply.headers.get('www-authenticate'));
 		t.deepEqual(seen, []);
 	});
 
-test('each token is taken, and none of them goes on to the server [B17]', async t => {
-	const {config, seen} = await echo(t);
+test('accepts each token and forwards none of them to the upstream [B17]', async t => {
+	const {config, seen} = await startEcho(t);
 	const gateway = await startGateway(t, {tokens, servers: {echo: config}});
 	for (const token of tokens)
 		await gateway.open('echo', {'x-bridge-token': token, authorization: 'Bearer own'});
@@ -84,8 +84,8 @@ test('each token is taken, and none of them goes on to the server [B17]', async 
 	t.false(JSON.stringify(seen).includes('-token'));
 });
 
-test('where Authorization is the gateway’s own, a token may be in it, and stays here [B17]', async t => {
-	const {config, seen} = await echo(t);
+test('accepts a token in Authorization if passAuthorization is false, and does not forward it [B17]', async t => {
+	const {config, seen} = await startEcho(t);
 	const gateway = await startGateway(t, {tokens, servers: {echo: {...config, passAuthorization: false}}});
 	await gateway.open('echo', {authorization: 'Bearer other-token-of-sixteen'});
 	t.true(seen.length >= 1);
@@ -93,8 +93,8 @@ test('where Authorization is the gateway’s own, a token may be in it, and stay
 	t.is((await gateway.post('echo', {id: 1, method: 'ping'}, {authorization: 'Bearer x'})).status, 401);
 });
 
-test('of what a client sends, only its Authorization goes on, whatever Connection says of it [B14]', async t => {
-	const {config, seen} = await echo(t);
+test("forwards only Authorization of the client's headers, whatever Connection lists [B14]", async t => {
+	const {config, seen} = await startEcho(t);
 	const gateway = await startGateway(t, {servers: {echo: config}});
 	const body = JSON.stringify({
 		jsonrpc: '2.0',
@@ -135,7 +135,7 @@ test('of what a client sends, only its Authorization goes on, whatever Connectio
 });
 
 for (const listen of ['0.0.0.0:0', '[::]:0', '192.0.2.1:0', 'example.com:0'])
-	test(`${listen}, which others can reach, is not listened on without tokens [B1]`, async t => {
+	test(`does not listen on the public address ${listen} without tokens [B1]`, async t => {
 		const config = JSON.stringify({listen, servers: {puppet: program('puppet')}});
 		const {code, stdout, stderr} = await runBridge(['gateway', '--config', await configFile(t, config)]);
 		t.is(code, 2);
@@ -144,7 +144,7 @@ for (const listen of ['0.0.0.0:0', '[::]:0', '192.0.2.1:0', 'example.com:0'])
 		t.notRegex(stderr, / at .*:\d+:\d+/);
 	});
 
-test('a gateway on 127.0.0.1 cannot be reached at another address of this machine [B1]', async t => {
+test('is not reachable at other addresses of this machine when it listens on 127.0.0.1 [B1]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 	const others = Object.values(networkInterfaces())
 		.flatMap(list => list ?? [])
@@ -158,11 +158,11 @@ test('a gateway on 127.0.0.1 cannot be reached at another address of this machin
 		await t.throwsAsync(fetch(url), undefined, url);
 });
 
-test('with tokens, a gateway may be reached by any name [B1]', async t => {
+test('accepts any host name if tokens are configured [B1]', async t => {
 	const gateway = await startGateway(t, {listen: '0.0.0.0:0', tokens, servers: {puppet: program('puppet')}});
-	const ask = (...headers: string[]): Promise<string> =>
+	const send = (...headers: string[]): Promise<string> =>
 		gateway.raw(request('GET /status', headers, '', 'Host: bridge.example'));
-	t.is(statusOf(await ask()), 401);
-	t.is(statusOf(await ask('X-Bridge-Token: right-token-of-sixteen')), 200);
-	t.is(statusOf(await ask('X-Bridge-Token: right-token-of-sixteen', 'Origin: http://evil.example')), 403);
+	t.is(statusOf(await send()), 401);
+	t.is(statusOf(await send('X-Bridge-Token: right-token-of-sixteen')), 200);
+	t.is(statusOf(await send('X-Bridge-Token: right-token-of-sixteen', 'Origin: http://evil.example')), 403);
 });

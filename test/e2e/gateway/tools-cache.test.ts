@@ -19,7 +19,7 @@ const namesIn = ({result}: Message): unknown[] =>
 	(result as {tools: ReadonlyArray<{name: string}>}).tools.map(({name}) => name);
 const changed = {method: 'notifications/tools/list_changed'};
 
-test('a cached list is never shown to a caller with another Authorization [C11]', async t => {
+test('never returns a cached list to a client with another Authorization [C11]', async t => {
 	const {gateway, upstream, service} = use('filtered');
 	upstream.mood = met => {
 		const isList = met.message.method === 'tools/list';
@@ -30,11 +30,11 @@ test('a cached list is never shown to a caller with another Authorization [C11]'
 		const session = await gateway.open(service, {authorization: caller});
 		t.deepEqual(namesIn(await session.request(1, 'tools/list')), [`for ${caller}`]);
 	}
-	const nobody = await gateway.open(service);
-	t.deepEqual(namesIn(await nobody.request(1, 'tools/list')), ['for undefined']);
+	const anonymous = await gateway.open(service);
+	t.deepEqual(namesIn(await anonymous.request(1, 'tools/list')), ['for undefined']);
 });
 
-test('each upstream version has a list of its own [C11]', async t => {
+test('caches a separate list for each upstream version [C11]', async t => {
 	const {gateway, upstream, service} = use('versions');
 	upstream.mood = met => {
 		const isList = met.message.method === 'tools/list';
@@ -48,7 +48,7 @@ test('each upstream version has a list of its own [C11]', async t => {
 	}
 });
 
-test('all pages are one list, and a request for a page of its own is passed on [C11]', async t => {
+test('merges all pages into one list, and forwards a request for a single page [C11]', async t => {
 	const {gateway, upstream, service} = use('pages');
 	upstream.mood = met => {
 		const {method, params = {}} = met.message as {method?: string; params?: {cursor?: string}};
@@ -65,7 +65,7 @@ test('all pages are one list, and a request for a page of its own is passed on [
 	t.deepEqual(namesIn(await session.request(2, 'tools/list', {cursor: '1'})), ['page 1']);
 });
 
-test('a list of which a page is missing is not cached [C11]', async t => {
+test('does not cache a list with a missing page [C11]', async t => {
 	const {gateway, upstream, service} = use('broken-pages');
 	upstream.mood = met => {
 		const {method, params = {}} = met.message as {method?: string; params?: {cursor?: string}};
@@ -80,7 +80,7 @@ test('a list of which a page is missing is not cached [C11]', async t => {
 	t.like(await session.request(2, 'tools/list', {cursor: 'x'}), {error: {message: 'no more'}});
 });
 
-test('tools that change while they are listed end fresh, and the client is told [C12]', async t => {
+test('refreshes tools that change while they are listed, and notifies the client [C12]', async t => {
 	const {gateway, upstream, service} = use('racing');
 	const {headers, request} = await gateway.open(service).then(session => ({
 		headers: session.headers,
@@ -102,20 +102,20 @@ test('tools that change while they are listed end fresh, and the client is told 
 	await upstream.meets('tools/list', 2);
 	upstream.tools = [tool('third')];
 	upstream.say(changed);
-	// The stream and the answer come on two connections: what comes on the one has to be there before the other goes on.
-	const mark = {method: 'notifications/message', params: {level: 'info', data: 'here'}};
-	upstream.say(mark);
-	t.like(await events.message(), mark);
+	// The stream and the response use two connections. This message shows that the stream was read so far.
+	const marker = {method: 'notifications/message', params: {level: 'info', data: 'here'}};
+	upstream.say(marker);
+	t.like(await events.message(), marker);
 	held.shift()?.();
 	await upstream.meets('tools/list', 3);
-	const asked = request(1, 'tools/list');
+	const list = request(1, 'tools/list');
 	held.shift()?.();
-	t.deepEqual(namesIn(await asked), ['third']);
+	t.deepEqual(namesIn(await list), ['third']);
 	t.like(await events.message(), changed);
 	await events.stop();
 });
 
-test('an upstream that is down at a refresh: the list from before, with a warning, and then its error [C13]', async t => {
+test('serves the previous list with a warning when a refresh fails, and then the error of the upstream [C13]', async t => {
 	const {gateway, upstream, service} = use('down');
 	const session = await gateway.open(service);
 	t.deepEqual(namesIn(await session.request(1, 'tools/list')), ['echo']);
@@ -133,7 +133,7 @@ test('an upstream that is down at a refresh: the list from before, with a warnin
 	t.is(headers.get('retry-after'), '7');
 });
 
-test('an upstream that never listed its tools is not said to have none [C13]', async t => {
+test('forwards the error of an upstream that never listed its tools [C13]', async t => {
 	const {gateway, upstream, service} = use('never-up');
 	upstream.mood = met => {
 		if (met.message.method === 'tools/list') reply(met, {error: {code: -32603, message: 'not now'}});
@@ -144,19 +144,19 @@ test('an upstream that never listed its tools is not said to have none [C13]', a
 	t.like(messageIn(await session.post({id: 1, method: 'tools/list'})), {id: 1, error: {message: 'not now'}});
 });
 
-test('a tool that is not what it was is told of, with what it was and is [C15]', async t => {
+test('logs a changed tool with its old and new hash [C15]', async t => {
 	const {gateway, upstream, service} = use('rug');
 	upstream.tools = [tool('pay', 'pays'), tool('read', 'reads')];
 	const session = await gateway.open(service);
 	await session.request(1, 'tools/list');
 	await upstream.meets('GET');
-	upstream.tools = [tool('pay', 'pays, and tells somebody else'), tool('read', 'reads')];
+	upstream.tools = [tool('pay', 'pays, and sends a copy'), tool('read', 'reads')];
 	upstream.say(changed);
 	await upstream.meets('tools/list', 2);
 	await session.request(2, 'tools/list');
 	await gateway.running.says(/"event":"tools\.changed"/);
-	const [entry, ...more] = logged(gateway.running, 'tools.changed');
-	t.deepEqual(more, []);
+	const [entry, ...others] = logged(gateway.running, 'tools.changed');
+	t.deepEqual(others, []);
 	t.like(entry, {server: service, tool: 'pay'});
 	t.regex(String(entry?.hash_old), /^[\da-f]{16,}$/);
 	t.not(entry?.hash_old, entry?.hash_new);

@@ -3,7 +3,7 @@ import {program, startGateway} from '../../helpers/gateway.js';
 import {newMarker, until} from '../../helpers/program.js';
 import {shop, startHub} from '../hub/support.js';
 
-/** The labels of traced lines that end in this arrow and title. */
+/** The labels of the trace lines with this arrow and title. */
 const labelsOf = ({stderr}: {readonly stderr: string}, arrow: string, title: string): string[] =>
 	stderr
 		.split('\n')
@@ -24,7 +24,7 @@ test('gateway --debug shows the service and the session of each line [A-D5] [U-P
 	t.deepEqual(labelsOf(gateway.running, '←', 'initialize'), labels);
 });
 
-test('the trace of a hub tells the traffic of its client from that of its servers [A-D5]', async t => {
+test('the trace of a hub distinguishes traffic of its client from that of its upstreams [A-D5]', async t => {
 	const hub = await startHub(t, {expose: 'tools', servers: {wix: shop('wix')}}, {args: ['--debug']});
 	await hub.call('wix__echo', {value: 1});
 	await until(() => labelsOf(hub.running, '←', 'tools/call echo').length > 0);
@@ -32,7 +32,7 @@ test('the trace of a hub tells the traffic of its client from that of its server
 	t.regex(labelsOf(hub.running, '→', 'tools/call echo').join(), /^hub\/wix#\d+$/);
 });
 
-test('/mcp and /mcp/{service} have labels of their own in the trace [A-D5]', async t => {
+test('/mcp and /mcp/{service} have separate labels in the trace [A-D5]', async t => {
 	const gateway = await startGateway(t, {servers: {wix: shop('wix')}}, {args: ['--debug']});
 	await gateway.open('wix');
 	await gateway.open('');

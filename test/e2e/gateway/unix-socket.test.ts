@@ -12,7 +12,7 @@ import {program} from '../../helpers/gateway.js';
 import {newFolder, start} from '../../helpers/program.js';
 import {initialize} from '../../helpers/raw-requests.js';
 
-/** Starts a gateway on a socket, and resolves when it has printed where it is. */
+/** Starts a gateway on a Unix socket. */
 async function startOn(
 	t: ExecutionContext,
 	path: string,
@@ -25,7 +25,7 @@ async function startOn(
 	return start(t, ['gateway', '--config', file, ...args]);
 }
 
-/** Sends a request over a socket, and resolves to the status and the text of the response. */
+/** Sends a request over a socket. Resolves with the status and the text of the response. */
 async function send(
 	socketPath: string,
 	path: string,
@@ -83,7 +83,7 @@ test('a file that is not a socket is rejected and not changed [SEC-D19]', async 
 	t.true(lstatSync(path).isFile());
 });
 
-test('curl reaches a gateway on a Unix socket as it does by default [SEC-D19]', async t => {
+test('serves curl on a Unix socket with its default headers [SEC-D19]', async t => {
 	const path = join(await newFolder(t), 'bridge.sock');
 	const running = await startOn(t, path);
 	await running.hasLines(1);

@@ -17,7 +17,7 @@ const json = type('application/json');
 const call = (session: ClientSession, id: number, text = ''): Promise<Answer> =>
 	session.post({id, method: 'tools/call', params: {name: 'echo', arguments: {text}}});
 
-/** Does this to calls of tools, and what a good server does to all else. */
+/** Handles requests of this method with `act`, and everything else as usual. */
 const toCalls =
 	(act: (met: Met) => void, method = 'tools/call'): Mood =>
 	met => {
@@ -25,7 +25,7 @@ const toCalls =
 		return met.message.method === method;
 	};
 
-test('a call that was read is never sent again, however its connection breaks [D4]', async t => {
+test('never retries a call that was read, however its connection breaks [D4]', async t => {
 	const {gateway, upstream, service} = use('reset');
 	const session = await gateway.open(service);
 	upstream.mood = toCalls(({message, request, response}) => {
@@ -39,18 +39,18 @@ test('a call that was read is never sent again, however its connection breaks [D
 	const RUNS = 1000;
 	const AT_ONCE = 50;
 	for (let first = 0; first < RUNS; first += AT_ONCE) {
-		const answers = await Promise.all(Array.from({length: AT_ONCE}, (_, at) => call(session, first + at)));
-		for (const [at, answer] of answers.entries()) {
-			t.is(answer.status, 502);
-			t.like(messageIn(answer), {id: first + at, error: {code: -31001}});
+		const responses = await Promise.all(Array.from({length: AT_ONCE}, (_, at) => call(session, first + at)));
+		for (const [at, response] of responses.entries()) {
+			t.is(response.status, 502);
+			t.like(messageIn(response), {id: first + at, error: {code: -31001}});
 		}
 	}
 	t.is(upstream.executions, RUNS);
 	upstream.mood = () => false;
-	t.is((await call(session, RUNS)).status, 200, 'and the session lives on');
+	t.is((await call(session, RUNS)).status, 200, 'the session still works');
 });
 
-test('a list that was asked for may be asked for once more [D4]', async t => {
+test('retries a list request once [D4]', async t => {
 	const {gateway, upstream, service} = use('harmless');
 	const session = await gateway.open(service);
 	let resets = 1;
@@ -76,46 +76,46 @@ for (const [status, headers, body] of [
 	[503, {'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT'}, 'later'],
 	[503, {'content-encoding': 'gzip', 'content-type': 'text/plain'}, gzipSync('packed')],
 ] as const)
-	test.serial(`status ${status} with ${Object.keys(headers)} reaches the client unchanged [D5]`, async t => {
+	test.serial(`forwards status ${status} with ${Object.keys(headers)} unchanged [D5]`, async t => {
 		const {gateway, upstream, service} = use('statuses');
 		upstream.mood = toCalls(({response}) => response.writeHead(status, headers).end(body));
 		const {executions} = upstream;
-		const answer = await call(await gateway.open(service), 1);
-		t.is(answer.status, status);
-		for (const [name, value] of Object.entries(headers)) t.is(answer.headers.get(name), value);
-		t.is(answer.text, typeof body === 'string' ? body : 'packed');
+		const response = await call(await gateway.open(service), 1);
+		t.is(response.status, status);
+		for (const [name, value] of Object.entries(headers)) t.is(response.headers.get(name), value);
+		t.is(response.text, typeof body === 'string' ? body : 'packed');
 		t.is(upstream.asked('tools/call').length, upstream.met.filter(({message}) => message.id === 1).length);
 		t.is(upstream.executions, executions);
 	});
 
-test('a message in a refusal has the id that the client knows [D5]', async t => {
+test('restores the id of the client in the message of an HTTP error [D5]', async t => {
 	const {gateway, upstream, service} = use('named');
 	const error = {code: -32000, message: 'not now'};
 	upstream.mood = toCalls(({response}) =>
 		response.writeHead(500, json).end(JSON.stringify({jsonrpc: '2.0', id: null, error})),
 	);
-	const answer = await call(await gateway.open(service), 7);
-	t.is(answer.status, 500);
-	t.deepEqual(messageIn(answer), {jsonrpc: '2.0', id: 7, error});
+	const response = await call(await gateway.open(service), 7);
+	t.is(response.status, 500);
+	t.deepEqual(messageIn(response), {jsonrpc: '2.0', id: 7, error});
 });
 
-test('a refusal without an end keeps its status, and not its body [D5]', async t => {
+test('forwards the status of an endless HTTP error, but not its body [D5]', async t => {
 	const {gateway, upstream, service} = use('long-status');
 	upstream.mood = toCalls(({response}) => {
 		const chunk = Buffer.alloc(2 ** 16, 'x');
-		const more = (): void => {
+		const writeAll = (): void => {
 			while (!response.destroyed && response.write(chunk));
 		};
-		response.writeHead(500, {'content-type': 'text/plain', 'retry-after': '3'}).on('drain', more);
-		more();
+		response.writeHead(500, {'content-type': 'text/plain', 'retry-after': '3'}).on('drain', writeAll);
+		writeAll();
 	});
-	const answer = await call(await gateway.open(service), 1);
-	t.is(answer.status, 500);
-	t.is(answer.headers.get('retry-after'), '3');
-	t.like(messageIn(answer), {id: 1, error: {data: {status: 500}}});
+	const response = await call(await gateway.open(service), 1);
+	t.is(response.status, 500);
+	t.is(response.headers.get('retry-after'), '3');
+	t.like(messageIn(response), {id: 1, error: {data: {status: 500}}});
 });
 
-for (const [what, status, headers, body] of [
+for (const [title, status, headers, body] of [
 	['HTML', 200, type('text/html'), '<!doctype html><p>Sign in'],
 	['an empty 200', 200, json, ''],
 	['204', 204, {}, ''],
@@ -123,37 +123,42 @@ for (const [what, status, headers, body] of [
 	['no type', 200, {}, '{"jsonrpc":"2.0","id":1,"result":{}}'],
 	['another type', 200, type('text/plain'), '{"jsonrpc":"2.0","id":1,"result":{}}'],
 	['half of the JSON', 200, json, '{"jsonrpc":"2.0","id":1,"resu'],
-	['JSON that is no message', 200, json, '{"ok":true}'],
-	['the answer to something else', 200, json, '{"jsonrpc":"2.0","id":"other","result":{}}'],
-	['a batch without the answer', 200, json, '[]'],
-	['less than its length', 200, {...json, 'content-length': '1000'}, '{"jsonrpc":"2.0","id":1,"result":{}'],
-	['events without the answer', 200, type('text/event-stream'), ': nothing\n\n'],
-	['an event that is no JSON', 200, type('text/event-stream'), 'data: {"jsonrpc"\n\n'],
+	['JSON that is not a message', 200, json, '{"ok":true}'],
+	['the response to another request', 200, json, '{"jsonrpc":"2.0","id":"other","result":{}}'],
+	['a batch without the response', 200, json, '[]'],
+	[
+		'a body shorter than its length',
+		200,
+		{...json, 'content-length': '1000'},
+		'{"jsonrpc":"2.0","id":1,"result":{}',
+	],
+	['events without the response', 200, type('text/event-stream'), ': nothing\n\n'],
+	['an event that is not JSON', 200, type('text/event-stream'), 'data: {"jsonrpc"\n\n'],
 	['20 KB of headers', 200, {...json, 'x-long': 'x'.repeat(20_000)}, '{}'],
 ] as const)
-	test.serial(`${what} for an answer is a 502 with the id of the request [D7]`, async t => {
+	test.serial(`replies with 502 and the id of the request if the upstream sends ${title} [D7]`, async t => {
 		const {gateway, upstream, service} = use('bodies');
 		const {executions} = upstream;
 		const session = await gateway.open(service);
 		upstream.mood = toCalls(({response, message}) => {
 			upstream.execute(message.params);
 			response.writeHead(status, headers);
-			response.write(body, () => (what.startsWith('less') ? response.destroy() : response.end()));
+			response.write(body, () => (title.startsWith('a body') ? response.destroy() : response.end()));
 		});
-		const answer = await call(session, 1);
-		t.is(answer.status, 502);
-		t.like(messageIn(answer), {id: 1, error: {code: -31001, data: {source: 'bridge'}}});
-		t.is(upstream.executions, executions + 1, 'and it was carried out once');
+		const response = await call(session, 1);
+		t.is(response.status, 502);
+		t.like(messageIn(response), {id: 1, error: {code: -31001, data: {source: 'bridge'}}});
+		t.is(upstream.executions, executions + 1, 'the call was executed once');
 	});
 
-test('types are compared in any case, with parameters [D7]', async t => {
+test('compares content types case-insensitively and with parameters [D7]', async t => {
 	const {gateway, upstream, service} = use('typed');
 	const session = await gateway.open(service);
 	upstream.mood = toCalls(met => reply(met, {result: {}}, type('Application/JSON; Charset=UTF-8')));
 	t.is((await call(session, 1)).status, 200);
 });
 
-test('nothing is asked for packed, and what comes packed all the same is not unpacked [D11]', async t => {
+test('requests no compression and does not decompress responses [D11]', async t => {
 	const {gateway, upstream, service} = use('bomb');
 	const session = await gateway.open(service);
 	const mebibyte = gzipSync(Buffer.alloc(2 ** 20));
@@ -168,22 +173,22 @@ test('nothing is asked for packed, and what comes packed all the same is not unp
 	for (const {headers} of upstream.met) t.is(headers['accept-encoding'], 'identity');
 });
 
-test('an answer without an end is cut at the limit for a message [D12]', async t => {
+test('cuts off an endless response at the message limit [D12]', async t => {
 	const {gateway, upstream, service} = use('endless');
 	const session = await gateway.open(service);
 	let wasClosed: Promise<unknown> | undefined;
 	upstream.mood = toCalls(({response}) => {
 		wasClosed = new Promise(resolve => response.once('close', resolve));
 		const chunk = Buffer.alloc(2 ** 16, ' ');
-		const more = (): void => {
+		const writeAll = (): void => {
 			while (!response.destroyed && response.write(chunk));
 		};
-		response.writeHead(200, json).on('drain', more);
-		more();
+		response.writeHead(200, json).on('drain', writeAll);
+		writeAll();
 	});
-	const answer = await call(session, 1);
-	t.is(answer.status, 413);
-	t.like(messageIn(answer), {id: 1, error: {code: -31007}});
+	const response = await call(session, 1);
+	t.is(response.status, 413);
+	t.like(messageIn(response), {id: 1, error: {code: -31007}});
 	await wasClosed;
 	upstream.mood = toCalls(({response, message}) => {
 		response.writeHead(200, type('text/event-stream'));
@@ -192,6 +197,6 @@ test('an answer without an end is cut at the limit for a message [D12]', async t
 		response.end(`data: ${JSON.stringify({jsonrpc: '2.0', id: message.id, result: {done: true}})}\n\n`);
 	});
 	const long = await call(session, 2);
-	t.is(long.text.match(/notifications\/message/g)?.length, 500, 'a stream may be longer than a message');
+	t.is(long.text.match(/notifications\/message/g)?.length, 500, 'a stream may exceed the message limit');
 	t.like(messageIn(long) as Message, {id: 2, result: {done: true}});
 });

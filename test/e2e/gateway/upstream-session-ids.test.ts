@@ -21,22 +21,22 @@ const naming =
 		return true;
 	};
 
-test('a session id that comes with a later response is sent from then on [A-D4]', async t => {
+test('uses a session id of a later response from then on [A-D4]', async t => {
 	const {gateway, upstream} = use('late');
 	upstream.hasStream = false;
 	upstream.mood = naming(({message}) => (message.method === 'tools/list' ? 'LATE' : undefined));
 	const session = await gateway.open('late');
 	await session.request(1, 'tools/list');
-	const answer = await session.post({id: 2, method: 'tools/call', params: {name: 'echo'}});
+	const response = await session.post({id: 2, method: 'tools/call', params: {name: 'echo'}});
 	t.deepEqual(idsOf(upstream, 'tools/list'), [undefined]);
 	t.deepEqual(idsOf(upstream, 'tools/call'), ['LATE']);
-	t.not(answer.headers.get('mcp-session-id'), 'LATE', 'the id of the client is its own');
+	t.not(response.headers.get('mcp-session-id'), 'LATE', 'the client has a separate id');
 	await upstream.becomes(() => idsOf(upstream, 'GET').includes('LATE') || undefined);
 	await gateway.fetch('/mcp/late', {method: 'DELETE', headers: session.headers});
 	t.deepEqual(idsOf(upstream, 'DELETE'), ['LATE']);
 });
 
-test('a session id that an upstream replaces is replaced in later requests, and the client keeps its own [A-D4]', async t => {
+test('uses a replaced session id for later requests, while the client keeps its id [A-D4]', async t => {
 	const {gateway, upstream} = use('rotated');
 	let count = 0;
 	upstream.mood = naming(({verb, message}) =>
@@ -44,16 +44,16 @@ test('a session id that an upstream replaces is replaced in later requests, and 
 	);
 	const session = await gateway.open('rotated');
 	for (const id of [1, 2, 3]) {
-		const answer = await session.post({id, method: 'tools/call', params: {name: 'echo'}});
-		t.is(answer.status, 200);
-		t.false([...answer.headers.values()].some(value => value.startsWith('S-')));
+		const response = await session.post({id, method: 'tools/call', params: {name: 'echo'}});
+		t.is(response.status, 200);
+		t.false([...response.headers.values()].some(value => value.startsWith('S-')));
 	}
 	t.deepEqual(idsOf(upstream, 'tools/call'), ['S-1', 'S-2', 'S-3']);
 	await gateway.fetch('/mcp/rotated', {method: 'DELETE', headers: session.headers});
-	t.deepEqual(idsOf(upstream, 'DELETE'), ['S-4'], 'the end of the session names the latest id');
+	t.deepEqual(idsOf(upstream, 'DELETE'), ['S-4'], 'DELETE uses the latest id');
 });
 
-test('a session id that comes with the 202 for a notification is sent from then on [A-D4]', async t => {
+test('uses a session id of the 202 for a notification from then on [A-D4]', async t => {
 	const {gateway, upstream} = use('accepted');
 	upstream.mood = naming(({message}) =>
 		message.method === 'notifications/initialized' ? 'ACCEPTED' : undefined,
@@ -64,7 +64,7 @@ test('a session id that comes with the 202 for a notification is sent from then 
 	t.is(idOf(await upstream.meets('GET')), 'ACCEPTED');
 });
 
-test('requests that were queued until the 202 for the handshake carry its session id [A-D4]', async t => {
+test('uses a session id of the 202 for notifications/initialized in queued requests [A-D4]', async t => {
 	const {gateway, upstream} = use('slow');
 	const waiting: Array<() => void> = [];
 	upstream.mood = (met, self) => {
@@ -86,7 +86,7 @@ test('requests that were queued until the 202 for the handshake carry its sessio
 	t.deepEqual(idsOf(upstream, 'tools/list'), ['QUEUED']);
 });
 
-test('an invalid session id in a later response is logged, and the present one stays in use [A-D4]', async t => {
+test('logs an invalid session id in a later response, and keeps the current one [A-D4]', async t => {
 	const {gateway, upstream} = use('invalid');
 	const names = ['a b', 'x'.repeat(1025)];
 	upstream.mood = naming(({message}) =>
@@ -110,7 +110,7 @@ test('an invalid session id in a later response is logged, and the present one s
 	);
 });
 
-test('a response to a request of a lost session does not bring its id back [A-D4]', async t => {
+test('does not restore the id of a lost session from a late response [A-D4]', async t => {
 	const {gateway, upstream} = use('lost');
 	const session = await gateway.open('lost');
 	const held: Met[] = [];
@@ -126,7 +126,7 @@ test('a response to a request of a lost session does not bring its id back [A-D4
 	t.is(upstream.asked('tools/call').map(idOf).at(-1), renewed);
 });
 
-test('a session id in a response without sessions is not sent [A-D4]', async t => {
+test('ignores a session id in a stateless response [A-D4]', async t => {
 	const {gateway, upstream} = use('modern');
 	upstream.mood = naming(() => 'NONE');
 	const _meta = {
@@ -141,7 +141,7 @@ test('a session id in a response without sessions is not sent [A-D4]', async t =
 	t.true(ids.every(id => id === undefined));
 });
 
-test('bridge --url sends a session id that comes late, and the one that replaces it [A-D4]', async t => {
+test('bridge --url uses a late session id and its replacement [A-D4]', async t => {
 	const {upstream} = use('wrapped');
 	upstream.mood = naming(({message}) => (message.id === 1 ? 'ONE' : message.id === 2 ? 'TWO' : undefined));
 	const bridge = start(t, ['--url', upstream.url]);

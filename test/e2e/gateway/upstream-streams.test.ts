@@ -11,7 +11,7 @@ const PREFIX = 'io.modelcontextprotocol/';
 const use = shareGateway({
 	...plain('cut', 'cut-nameless', 'cut-for-good', 'left', 'left-modern', 'asking'),
 	slow: {timeout: 3},
-	// Long enough for a request to reach its server on a busy machine.
+	// Long enough for a request to reach the upstream on a busy machine.
 	'slow-start': {timeout: 4},
 	modern: {targetVersion: MODERN},
 	'left-both': {targetVersion: MODERN},
@@ -27,38 +27,38 @@ const modernCall = {id: 1, method: 'tools/call', params: {name: 'echo', _meta: m
 const call = {id: 1, method: 'tools/call', params: {name: 'echo'}};
 const isCall = ({message}: Met): boolean => message.method === 'tools/call';
 const notice = (data: unknown): Message => ({method: 'notifications/message', params: {level: 'info', data}});
-const closed = (met: Met): Promise<unknown> =>
+const socketClosed = (met: Met): Promise<unknown> =>
 	met.request.socket.destroyed ? Promise.resolve() : once(met.request.socket, 'close');
 
-test('an upstream that does not answer in time: 504, its socket closed, and it is told [D2]', async t => {
+test('replies with 504 when an upstream does not respond in time, closes the socket and sends a cancellation [D2]', async t => {
 	const {gateway, upstream, service} = use('slow');
 	const session = await gateway.open(service);
 	upstream.mood = isCall;
-	const answer = await session.post({...call, id: 'mine'});
-	t.is(answer.status, 504);
-	t.like(messageIn(answer), {id: 'mine', error: {code: -31002}});
+	const reply = await session.post({...call, id: 'mine'});
+	t.is(reply.status, 504);
+	t.like(messageIn(reply), {id: 'mine', error: {code: -31002}});
 	const met = await upstream.meets('tools/call');
-	await closed(met);
+	await socketClosed(met);
 	const {message} = await upstream.meets('notifications/cancelled');
 	t.is((message.params as Message).requestId, met.message.id);
 	upstream.mood = () => false;
-	t.is((await session.post(call)).status, 200, 'and the session lives on');
+	t.is((await session.post(call)).status, 200, 'the session still works');
 });
 
-test('an upstream that does not answer initialize in time: 504, and its socket is closed [D2]', async t => {
+test('replies with 504 and closes the socket when an upstream does not respond to initialize in time [D2]', async t => {
 	const {gateway, upstream, service} = use('slow-start');
 	upstream.mood = ({message}) => message.method === 'initialize';
-	const answer = await gateway.post(service, {
+	const reply = await gateway.post(service, {
 		id: 1,
 		method: 'initialize',
 		params: {protocolVersion: '2025-11-25'},
 	});
-	t.is(answer.status, 504);
-	await closed(await upstream.meets('initialize'));
-	t.is(upstream.asked('notifications/cancelled').length, 0, 'an initialize is not cancelled');
+	t.is(reply.status, 504);
+	await socketClosed(await upstream.meets('initialize'));
+	t.is(upstream.asked('notifications/cancelled').length, 0, 'an initialize is not canceled');
 });
 
-test('a stream that is cut at any event is taken up where it was, and nothing is heard twice [D8]', async t => {
+test('resumes a stream that is cut at any event, without duplicates [D8]', async t => {
 	const {gateway, upstream, service} = use('cut');
 	const session = await gateway.open(service);
 	for (let cut = 0; cut <= 4; cut++) {
@@ -67,25 +67,25 @@ test('a stream that is cut at any event is taken up where it was, and nothing is
 			...[1, 2, 3].map(at => event(notice(`${cut}-${at}`), `${cut}-${at}`)),
 			event({id, result: {content: [{type: 'text', text: `${cut}`}]}}, `${cut}-4`),
 		];
-		let asked: unknown;
+		let requestId: unknown;
 		upstream.mood = met => {
 			const {message, headers, request, verb} = met;
 			if (isCall(met)) {
-				asked = message.id;
+				requestId = message.id;
 				upstream.execute(message.params);
-				stream(met, ...all(asked).slice(0, cut + 1));
+				stream(met, ...all(requestId).slice(0, cut + 1));
 				setImmediate(() => (cut % 2 ? request.socket.resetAndDestroy() : met.response.end()));
 			} else if (verb === 'GET' && headers['last-event-id'] !== undefined) {
 				const at =
 					headers['last-event-id'] === 'start' ? 0 : Number(String(headers['last-event-id']).slice(-1));
-				stream(met, ...all(asked).slice(at + 1)).end();
+				stream(met, ...all(requestId).slice(at + 1)).end();
 			} else return false;
 			return true;
 		};
 		const {text} = await session.post({...call, id: cut});
-		const heard = [...text.matchAll(/"data":"([^"]+)"/g)].map(([, data]) => data);
+		const received = [...text.matchAll(/"data":"([^"]+)"/g)].map(([, data]) => data);
 		t.deepEqual(
-			heard,
+			received,
 			[1, 2, 3].map(at => `${cut}-${at}`),
 		);
 		t.regex(text, new RegExp(`"id":${cut},"result"`));
@@ -93,7 +93,7 @@ test('a stream that is cut at any event is taken up where it was, and nothing is
 	t.is(upstream.executions, 5);
 });
 
-test('a stream that cannot be taken up is an error for who waits, in the stream that it has [D8]', async t => {
+test('reports a stream that cannot be resumed as an error in the stream of the client [D8]', async t => {
 	const {gateway, upstream, service} = use('cut-nameless');
 	const session = await gateway.open(service);
 	upstream.mood = met => {
@@ -103,13 +103,13 @@ test('a stream that cannot be taken up is an error for who waits, in the stream 
 		}
 		return isCall(met);
 	};
-	const answer = await session.post(call);
-	t.is(answer.status, 200);
-	t.like(messageIn(answer), {id: 1, error: {code: -31001}});
+	const reply = await session.post(call);
+	t.is(reply.status, 200);
+	t.like(messageIn(reply), {id: 1, error: {code: -31001}});
 	t.is(upstream.executions, 1);
 });
 
-test('a stream that breaks again and again without anything new is given up [D8]', async t => {
+test('gives up a stream that breaks repeatedly without new events [D8]', async t => {
 	const {gateway, upstream, service} = use('cut-for-good');
 	const session = await gateway.open(service);
 	upstream.mood = met => {
@@ -118,23 +118,23 @@ test('a stream that breaks again and again without anything new is given up [D8]
 		else if (isResumed) stream(met, 'retry: 1\n\n').end();
 		return isCall(met) || isResumed;
 	};
-	const answer = await session.post(call);
-	t.like(messageIn(answer), {id: 1, error: {code: -31001}});
+	const reply = await session.post(call);
+	t.like(messageIn(reply), {id: 1, error: {code: -31001}});
 });
 
-test('without sessions, a stream that is cut is an error, whatever ids its events have [D8]', async t => {
+test('reports a cut stream without sessions as an error, even if its events have ids [D8]', async t => {
 	const {gateway, upstream, service} = use('modern');
 	upstream.mood = met => {
 		if (isCall(met)) stream(met, event(notice('first'), 'a')).end();
 		return isCall(met);
 	};
-	const answer = await gateway.post(service, modernCall, modernHeaders);
-	t.like(messageIn(answer), {id: 1, error: {code: -31001}});
+	const reply = await gateway.post(service, modernCall, modernHeaders);
+	t.like(messageIn(reply), {id: 1, error: {code: -31001}});
 	t.is(upstream.asked('GET').length, 0);
 	t.is(upstream.asked('tools/call').length, 1);
 });
 
-test('a client of a session that leaves has not cancelled, and can fetch the rest of its stream [D10]', async t => {
+test('a client of a session that disconnects can resume its stream, and its call is not canceled [D10]', async t => {
 	const {gateway, upstream, service} = use('left');
 	const {headers} = await gateway.open(service);
 	upstream.mood = met => {
@@ -154,25 +154,25 @@ test('a client of a session that leaves has not cancelled, and can fetch the res
 	const rest = await listen(gateway, service, headers, last.id);
 	t.deepEqual((await rest.message()).params, notice(2).params);
 	t.like(await rest.message(), {id: 1, result: {content: []}});
-	t.is(await rest.nextOrEnd(), undefined, 'and that is the end of it');
+	t.is(await rest.nextOrEnd(), undefined, 'the stream ends');
 	t.is(upstream.asked('notifications/cancelled').length, 0);
 });
 
 for (const service of ['left-modern', 'left-both'])
-	test(`a client without sessions that leaves has cancelled: the upstream is aborted (${service}) [D10]`, async t => {
+	test(`aborts the upstream request when a client without sessions disconnects (${service}) [D10]`, async t => {
 		const {gateway, upstream} = use(service);
 		upstream.mood = isCall;
 		const leaving = new AbortController();
-		const asked = ask(gateway, service, modernCall, modernHeaders, leaving.signal);
+		const pending = ask(gateway, service, modernCall, modernHeaders, leaving.signal);
 		const met = await upstream.meets('tools/call');
 		leaving.abort();
-		await t.throwsAsync(asked, {any: true});
-		await closed(met);
+		await t.throwsAsync(pending, {any: true});
+		await socketClosed(met);
 		if (service === 'left-modern') await upstream.meets('notifications/cancelled');
 		t.pass();
 	});
 
-test('what a server asks reaches only the client in whose request it asks, and the reply comes back [D16]', async t => {
+test('forwards a server request only to the client whose request caused it, and returns the reply [D16]', async t => {
 	const {gateway, upstream, service} = use('asking');
 	const callers = ['alice', 'bob'];
 	upstream.mood = met => {
@@ -188,7 +188,7 @@ test('what a server asks reaches only the client in whose request it asks, and t
 			const waiting = upstream.met.find(
 				other => isCall(other) && other.headers['mcp-session-id'] === headers['mcp-session-id'],
 			);
-			waiting?.response.end(event({id: waiting.message.id, result: {content: [], answer: message.result}}));
+			waiting?.response.end(event({id: waiting.message.id, result: {content: [], reply: message.result}}));
 		} else return false;
 		return true;
 	};
@@ -206,15 +206,15 @@ test('what a server asks reaches only the client in whose request it asks, and t
 			return headers;
 		}),
 	);
-	// Both ask under the id that the server also asks under.
+	// Both clients use the same request id as the server.
 	const streams = await Promise.all(sessions.map(headers => ask(gateway, service, call, headers)));
 	for (const [at, events] of streams.entries()) {
-		const question = await events.message();
-		t.like(question, {method: 'elicitation/create', params: {message: `for ${callers[at]}`}});
+		const serverRequest = await events.message();
+		t.like(serverRequest, {method: 'elicitation/create', params: {message: `for ${callers[at]}`}});
 		const content = {from: callers[at]};
 		const headers = sessions[at] ?? {};
-		await gateway.post(service, {id: question.id, result: {action: 'accept', content}}, headers);
-		t.like(await events.message(), {id: 1, result: {answer: {content}}});
+		await gateway.post(service, {id: serverRequest.id, result: {action: 'accept', content}}, headers);
+		t.like(await events.message(), {id: 1, result: {reply: {content}}});
 		t.is(await events.nextOrEnd(), undefined);
 	}
 });

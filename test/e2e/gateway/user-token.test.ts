@@ -9,23 +9,23 @@ import {eventLine, logFile} from '../../view/logs.js';
 import {call, failureOf, postText} from '../raw/control.js';
 import {startRaw} from '../raw/support.js';
 
-/** Has bridge take this system for one that does not list the owners of connections. */
-const elsewhere = [
+/** Simulates a platform that does not list the owners of connections. */
+const otherPlatform = [
 	'--import',
 	'data:text/javascript,Object.defineProperty(process,"platform",{value:"darwin"})',
 ] as const;
 
-/** What a program is started with there, for a user who has no token yet. */
+/** Start options for a user without a token on that platform. */
 async function newUser(t: ExecutionContext) {
 	const state = await newFolder(t);
 	const env = {...process.env, XDG_STATE_HOME: state, HOME: state};
 	const token = (): string => readFileSync(join(state, 'bridge', 'token'), 'latin1').trim();
-	return {state, token, options: {nodeArgs: elsewhere, env}};
+	return {state, token, options: {nodeArgs: otherPlatform, env}};
 }
 
 const servers = {puppet: program('puppet')};
 
-test('elsewhere than on Linux, a gateway needs the token of its user, which stays the same [SEC-D19]', async t => {
+test('outside Linux, a gateway requires the token of its user, which is kept across restarts [SEC-D19]', async t => {
 	const {state, token, options} = await newUser(t);
 	const gateway = await startGateway(t, {servers}, options);
 	const first = token();
@@ -45,7 +45,7 @@ test('elsewhere than on Linux, a gateway needs the token of its user, which stay
 	t.is(token(), first);
 });
 
-test('elsewhere than on Linux, configured tokens are used instead [SEC-D19]', async t => {
+test('outside Linux, configured tokens replace the token of the user [SEC-D19]', async t => {
 	const {options} = await newUser(t);
 	const own = 'a-configured-token-of-some-length';
 	const gateway = await startGateway(t, {tokens: [own], servers}, options);
@@ -59,7 +59,7 @@ for (const [client, header] of [
 	['cursor', '"X-Bridge-Token": "TOKEN"'],
 	['vscode', '"X-Bridge-Token": "TOKEN"'],
 ] as const)
-	test(`elsewhere than on Linux, --print-client ${client} has the token as a header [SEC-D19]`, async t => {
+	test(`outside Linux, --print-client ${client} prints the token as a header [SEC-D19]`, async t => {
 		const {state, token, options} = await newUser(t);
 		const file = join(state, 'bridge.json');
 		writeFileSync(file, JSON.stringify({servers}));
@@ -73,12 +73,12 @@ for (const [client, path] of [
 	['codex', join('.codex', 'config.toml')],
 	['cursor', join('.cursor', 'mcp.json')],
 ] as const)
-	test(`elsewhere than on Linux, install ${client} writes the token as a header, and does not print it [SEC-D19]`, async t => {
+	test(`outside Linux, install ${client} writes the token as a header and does not print it [SEC-D19]`, async t => {
 		const {state, token, options} = await newUser(t);
 		const env = {...options.env, CODEX_HOME: join(state, '.codex')};
-		const words = ['install', client, '--url', 'http://127.0.0.1:7411/mcp', '--yes'];
+		const args = ['install', client, '--url', 'http://127.0.0.1:7411/mcp', '--yes'];
 		for (let time = 0; time < 2; time++) {
-			const running = start(t, words, {...options, env, cwd: state});
+			const running = start(t, args, {...options, env, cwd: state});
 			t.is((await running.exited).code, 0, running.stderr);
 			t.false(running.lines.join('\n').includes(token()));
 		}
@@ -94,7 +94,7 @@ for (const [client, path] of [
 		t.is(readFileSync(join(state, path), 'utf8').split(token()).length, 2);
 	});
 
-test('elsewhere than on Linux, view --live sends the token to a gateway of this machine [SEC-D19]', async t => {
+test('outside Linux, view --live sends the token to a local gateway [SEC-D19]', async t => {
 	const {token, options} = await newUser(t);
 	const gateway = await startGateway(t, {servers}, options);
 	const running = start(t, ['view', '--live', gateway.base.href], options);
@@ -110,7 +110,7 @@ test('elsewhere than on Linux, view --live sends the token to a gateway of this 
 	t.is((await fetch(new URL('/view/events', line))).status, 401);
 });
 
-test('elsewhere than on Linux, bridge view accepts the token of its user [SEC-D19]', async t => {
+test('outside Linux, bridge view accepts the token of its user [SEC-D19]', async t => {
 	const {token, options} = await newUser(t);
 	const running = start(t, ['view', logFile(t, `${eventLine('open')}\n`)], options);
 	const [line = ''] = await running.hasLines(1);
@@ -119,7 +119,7 @@ test('elsewhere than on Linux, bridge view accepts the token of its user [SEC-D1
 	t.is((await fetch(url, {headers: {'x-bridge-token': token()}})).status, 200);
 });
 
-test('elsewhere than on Linux, the control server of raw is open without --mcp-token, and warns [SEC-D3]', async t => {
+test('outside Linux, raw opens its control server without --mcp-token, and warns [SEC-D3]', async t => {
 	const {options} = await newUser(t);
 	const {running, endpoint, lines} = await startRaw(t, ['--mcp-port', '0'], options);
 	t.deepEqual(Object.keys(lines[0] ?? {}), ['time', 'event', 'endpoint']);
@@ -133,7 +133,7 @@ test('elsewhere than on Linux, the control server of raw is open without --mcp-t
 	t.deepEqual(logged(guarded.running, 'raw.open'), []);
 });
 
-test('the token of a user is created once, also by concurrent processes, and not read from a file that others can read [SEC-D19]', async t => {
+test('creates the token of a user once, and rejects a file that others can read [SEC-D19]', async t => {
 	const file = join(await newFolder(t), 'state', 'token');
 	const all = await Promise.all(Array.from({length: 20}, () => userToken(file)));
 	t.is(new Set([...all, await userToken(file)]).size, 1);

@@ -8,19 +8,19 @@ import {program, type RunningGateway, startGateway} from '../../helpers/gateway.
 import {peakMiB, until} from '../../helpers/program.js';
 
 const MIB = 2 ** 20;
-/** More than any buffer on the way takes. */
+/** More bytes than all buffers on the path take. */
 const FLOOD_BYTES = 24 * MIB;
-/** Generous: without limits it was 80 bytes for each that was sent. */
+/** Without limits, memory grew by 80 bytes per byte that was sent. */
 const MAX_GROWTH_MIB = 150;
 
-/** A frame that repeats, as a client has to mask it or as a server writes it. */
+/** A block of repeated frames: masked as of a client, or unmasked as of a server. */
 const frames = (first: number, isMasked: boolean, payload = 0): Buffer => {
 	const head = isMasked ? [first, 0x80 + payload, 0, 0, 0, 0] : [first, payload];
 	const frame = Buffer.concat([Buffer.from(head), Buffer.alloc(payload, 'x')]);
 	return Buffer.concat(Array.from({length: Math.ceil(65_536 / frame.length)}, () => frame));
 };
 
-/** Writes much, and reads nothing. Resolves to whether the connection was closed before all was sent. */
+/** Writes until all is sent or the connection closes, without reading. Resolves with whether it was closed. */
 async function flood(socket: Socket, chunk: Buffer): Promise<boolean> {
 	socket.pause();
 	const closed = new Promise<boolean>(resolve => void socket.once('close', () => resolve(true)));
@@ -31,7 +31,7 @@ async function flood(socket: Socket, chunk: Buffer): Promise<boolean> {
 	return socket.destroyed;
 }
 
-async function upgraded(t: ExecutionContext, gateway: RunningGateway): Promise<Socket> {
+async function openUpgraded(t: ExecutionContext, gateway: RunningGateway): Promise<Socket> {
 	const socket = createConnection(gateway.port, '127.0.0.1').on('error', () => {});
 	t.teardown(() => socket.destroy());
 	const key = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
@@ -56,11 +56,11 @@ for (const [name, first, payload] of kinds)
 		async t => {
 			const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 			const other = await gateway.open('puppet');
-			const socket = await upgraded(t, gateway);
+			const socket = await openUpgraded(t, gateway);
 			const before = peakMiB(gateway.running.pid);
 			const flooding = flood(socket, frames(first, true, payload));
 			t.is((await other.post({id: 1, method: 'pid'})).status, 200);
-			t.true(await flooding, 'it is closed before all was sent');
+			t.true(await flooding, 'the connection closes before everything is sent');
 			await gateway.running.says(/"event":"ws\.flood".*more than 100 pings/);
 			t.is((await other.post({id: 2, method: 'pid'})).status, 200);
 			const growth = peakMiB(gateway.running.pid) - before;
@@ -70,7 +70,7 @@ for (const [name, first, payload] of kinds)
 
 test.serial('disconnects a WebSocket client that sends endless fragments [SEC-D4]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
-	const socket = await upgraded(t, gateway);
+	const socket = await openUpgraded(t, gateway);
 	const before = peakMiB(gateway.running.pid);
 	socket.write(Buffer.from([0x01, 0x80, 0, 0, 0, 0]));
 	const closed = new Promise(resolve => void socket.once('close', resolve));
@@ -103,7 +103,7 @@ test.serial('disconnects a ws:// upstream that floods with pings and reads nothi
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet'), bad: {url}}});
 	const other = await gateway.open('puppet');
 	const before = peakMiB(gateway.running.pid);
-	const asked = gateway
+	const pending = gateway
 		.post('bad', {id: 1, method: 'initialize', params: opening})
 		.catch(error => error as unknown);
 	await until(() => flooding !== undefined);
@@ -114,11 +114,11 @@ test.serial('disconnects a ws:// upstream that floods with pings and reads nothi
 	t.true(growth < MAX_GROWTH_MIB, `${growth} MiB`);
 	server.close();
 	await gateway.stop();
-	await asked;
+	await pending;
 });
 
 test.serial(
-	'answers pings within the limit, and closes with 1008 and the reason beyond it [SEC-D4]',
+	'replies to pings within the limit and closes with 1008 and the reason beyond it [SEC-D4]',
 	async t => {
 		const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
 		const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/mcp/puppet`, ['mcp']);
@@ -130,7 +130,7 @@ test.serial(
 			t.is(String((await pong)[0]), `${at}`);
 		}
 		const closed = once(socket, 'close');
-		// More than the limit even if the first ones took longer than the 10 s that are counted together.
+		// More than the limit, even if the first pings took longer than the 10 s window.
 		for (let at = 0; at < 300; at++) socket.ping();
 		const [code, reason] = (await closed) as [number, Buffer];
 		t.is(code, 1008);

@@ -10,8 +10,8 @@ import {startUpstream} from '../../helpers/upstream.js';
 
 const MANY = 12;
 
-/** A connection on which these bytes were sent. */
-async function sent(gateway: RunningGateway, bytes: string): Promise<Socket> {
+/** Opens a connection and sends these bytes. */
+async function openAndSend(gateway: RunningGateway, bytes: string): Promise<Socket> {
 	const socket = createConnection(gateway.port, '127.0.0.1').on('error', () => {});
 	await once(socket, 'connect');
 	await new Promise(resolve => socket.write(bytes, resolve));
@@ -21,8 +21,8 @@ async function sent(gateway: RunningGateway, bytes: string): Promise<Socket> {
 const sessionsAt = async (gateway: RunningGateway): Promise<number> =>
 	JSON.parse((await gateway.fetch('/status')).text).sessions;
 
-/** A gateway with a service whose processes can be counted. */
-async function started(t: ExecutionContext, server = 'puppet', ...args: string[]) {
+/** Starts a gateway with a service whose processes can be counted. */
+async function startCounted(t: ExecutionContext, server = 'puppet', ...args: string[]) {
 	const marker = newMarker(t);
 	const gateway = await startGateway(
 		t,
@@ -46,9 +46,9 @@ for (const [kind, headers] of [
 		`ends sessions and children whose clients reset the connection during initialize: ${kind} [SEC-D16]`,
 		async t => {
 			const file = join(await newFolder(t), 'respond');
-			const {gateway, marker, isEmpty, gatewayProcesses} = await started(t, 'shop', `--until=${file}`);
+			const {gateway, marker, isEmpty, gatewayProcesses} = await startCounted(t, 'shop', `--until=${file}`);
 			const sockets = await Promise.all(
-				Array.from({length: MANY}, () => sent(gateway, post(initialize, headers))),
+				Array.from({length: MANY}, () => openAndSend(gateway, post(initialize, headers))),
 			);
 			await until(() => processesWith(marker).length > gatewayProcesses);
 			for (const socket of sockets) socket.resetAndDestroy();
@@ -62,13 +62,13 @@ for (const [kind, headers] of [
 test.serial(
 	'keeps a session whose connection is reset after the response to initialize [SEC-D16]',
 	async t => {
-		const {gateway} = await started(t);
+		const {gateway} = await startCounted(t);
 		const keepAlive = post(initialize).replace('Connection: close', 'Connection: keep-alive');
-		const socket = await sent(gateway, keepAlive);
+		const socket = await openAndSend(gateway, keepAlive);
 		await once(socket, 'readable');
 		const [, id = ''] = /mcp-session-id: (\w+)/i.exec(String(socket.read())) ?? [];
 		const closed = once(socket, 'close');
-		// Load balancers do that with connections to a gateway that they no longer need.
+		// Load balancers reset connections to a gateway that they no longer need.
 		socket.resetAndDestroy();
 		await closed;
 		const headers = {'mcp-session-id': id};
@@ -77,33 +77,30 @@ test.serial(
 	},
 );
 
-test.serial(
-	'ends conversations of the stateless era whose clients never got a response [SEC-D16]',
-	async t => {
-		const file = join(await newFolder(t), 'respond');
-		const {gateway, marker, isEmpty, gatewayProcesses} = await started(t, 'shop', `--until=${file}`);
-		const meta = (at: number): object => ({
-			'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-			'io.modelcontextprotocol/clientInfo': {name: `client ${at}`, version: '1'},
-			'io.modelcontextprotocol/clientCapabilities': {},
-		});
-		const body = (at: number): string =>
-			JSON.stringify({jsonrpc: '2.0', id: 1, method: 'tools/list', params: {_meta: meta(at)}});
-		const modern = [...common, 'MCP-Protocol-Version: 2026-07-28', 'Mcp-Method: tools/list'];
-		const sockets = await Promise.all(
-			Array.from({length: MANY}, (_, at) => sent(gateway, post(body(at), modern))),
-		);
-		await until(() => processesWith(marker).length > gatewayProcesses);
-		for (const socket of sockets) socket.resetAndDestroy();
-		await until(isEmpty);
-		t.pass();
-	},
-);
+test.serial('ends stateless conversations whose clients never got a response [SEC-D16]', async t => {
+	const file = join(await newFolder(t), 'respond');
+	const {gateway, marker, isEmpty, gatewayProcesses} = await startCounted(t, 'shop', `--until=${file}`);
+	const meta = (at: number): object => ({
+		'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+		'io.modelcontextprotocol/clientInfo': {name: `client ${at}`, version: '1'},
+		'io.modelcontextprotocol/clientCapabilities': {},
+	});
+	const body = (at: number): string =>
+		JSON.stringify({jsonrpc: '2.0', id: 1, method: 'tools/list', params: {_meta: meta(at)}});
+	const modern = [...common, 'MCP-Protocol-Version: 2026-07-28', 'Mcp-Method: tools/list'];
+	const sockets = await Promise.all(
+		Array.from({length: MANY}, (_, at) => openAndSend(gateway, post(body(at), modern))),
+	);
+	await until(() => processesWith(marker).length > gatewayProcesses);
+	for (const socket of sockets) socket.resetAndDestroy();
+	await until(isEmpty);
+	t.pass();
+});
 
 test.serial(
 	'ends the session of an SSE or WebSocket connection that closes before its handshake [SEC-D16]',
 	async t => {
-		const {gateway, isEmpty} = await started(t);
+		const {gateway, isEmpty} = await startCounted(t);
 		const upgrade = [
 			'Upgrade: websocket',
 			'Connection: Upgrade',
@@ -115,7 +112,7 @@ test.serial(
 			`GET /mcp/puppet HTTP/1.1\r\nHost: localhost\r\n${upgrade.join('\r\n')}\r\n\r\n`,
 		];
 		for (const bytes of opens) {
-			const sockets = await Promise.all(Array.from({length: MANY}, () => sent(gateway, bytes)));
+			const sockets = await Promise.all(Array.from({length: MANY}, () => openAndSend(gateway, bytes)));
 			await Promise.all(sockets.slice(1).map(socket => once(socket, 'readable')));
 			for (const socket of sockets) socket.resetAndDestroy();
 			await until(isEmpty);
@@ -130,7 +127,7 @@ test.serial(
 		const upstream = await startUpstream(t);
 		upstream.mood = ({message}) => message.method === 'initialize';
 		const gateway = await startGateway(t, {servers: {puppet: {url: upstream.url}}});
-		const socket = await sent(gateway, post(initialize));
+		const socket = await openAndSend(gateway, post(initialize));
 		await until(() => upstream.met.some(({message}) => message.method === 'initialize'));
 		t.is(await sessionsAt(gateway), 1);
 		socket.resetAndDestroy();

@@ -9,10 +9,10 @@ import {event, startUpstream, stream} from '../../helpers/upstream.js';
 import {portOf, serve} from '../../transports/http-peers.js';
 
 const log = createLog({level: 'error', write: () => {}, isPretty: false});
-const notice = {method: 'notifications/message', params: {level: 'info', data: 'at last'}};
+const notice = {method: 'notifications/message', params: {level: 'info', data: 'first'}};
 const change = {method: 'notifications/tools/list_changed'};
 
-test('a stream that both sides are silent on stays open, with signs of life for the client [D9]', async t => {
+test('keeps a silent stream open and sends keep-alive comments to the client [D9]', async t => {
 	const upstream = await startUpstream(t);
 	upstream.hasSessions = false;
 	const session = new HttpSession({
@@ -42,17 +42,17 @@ test('a stream that both sides are silent on stays open, with signs of life for 
 		if (met.message.method === 'tools/call') stream(met, event(notice));
 		return met.message.method === 'tools/call';
 	};
-	const [listening, asking] = await Promise.all([
+	const [listening, calling] = await Promise.all([
 		fetch(base).then(response => new EventSource(response)),
 		fetch(base, {method: 'POST'}).then(response => new EventSource(response)),
 	]);
-	t.like(await asking.message(), notice);
-	for (const source of [listening, asking])
+	t.like(await calling.message(), notice);
+	for (const source of [listening, calling])
 		while ((source.text.match(/^: /gm)?.length ?? 0) < 5) t.true(await source.more());
 	upstream.say(change);
 	t.like(await listening.message(), change);
 	const met = await upstream.meets('tools/call');
 	met.response.end(event({id: 1, result: {}}));
-	t.like(await asking.message(), {id: 1, result: {}});
+	t.like(await calling.message(), {id: 1, result: {}});
 	await session.close();
 });

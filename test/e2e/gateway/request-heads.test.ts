@@ -13,44 +13,44 @@ import {
 
 const shared = shareGateway({servers: {puppet: program('puppet'), untouched: program('puppet')}});
 
-const many = (count: number): string[] => Array.from({length: count}, (_, at) => `X-${at}: a`);
+const manyHeaders = (count: number): string[] => Array.from({length: count}, (_, at) => `X-${at}: a`);
 const second = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
 
-test('a head of more than 16 KiB is refused [B7]', async t => {
+test('rejects a head of more than 16 KiB [B7]', async t => {
 	t.is(statusOf(await shared().raw(request('GET /healthz', [`X-Long: ${'a'.repeat(17_000)}`]))), 431);
 });
 
-test('more than 100 headers are refused [B7]', async t => {
-	t.is(statusOf(await shared().raw(request('GET /healthz', many(98)))), 200);
-	t.is(statusOf(await shared().raw(request('GET /healthz', many(99)))), 431);
+test('rejects more than 100 headers [B7]', async t => {
+	t.is(statusOf(await shared().raw(request('GET /healthz', manyHeaders(98)))), 200);
+	t.is(statusOf(await shared().raw(request('GET /healthz', manyHeaders(99)))), 431);
 });
 
-test('what stands behind the hundredth header is not overlooked [B7]', async t => {
+test('does not ignore headers after the hundredth one [B7]', async t => {
 	const hidden = ['Origin: http://evil.example', 'Host: evil.example'];
-	t.not(statusOf(await shared().raw(request('GET /healthz', [...many(120), ...hidden]))), 200);
+	t.not(statusOf(await shared().raw(request('GET /healthz', [...manyHeaders(120), ...hidden]))), 200);
 });
 
-for (const [what, header] of [
+for (const [title, header] of [
 	['a NUL', 'X-A: a\0b'],
 	['a bare carriage return', 'X-A: a\rX-B: b'],
-	['a line that goes on with the next', 'X-A: a\r\n b'],
+	['a folded line', 'X-A: a\r\n b'],
 	['a space before the colon', 'X-A : a'],
 	['no colon', 'X-A'],
-	['a name that is none', 'X(A): a'],
+	['an invalid name', 'X(A): a'],
 ] as const)
-	test(`a header with ${what} is refused [B7]`, async t => {
+	test(`rejects a header with ${title} [B7]`, async t => {
 		t.is(statusOf(await shared().raw(request('GET /healthz', [header]))), 400);
 	});
 
-test('a header whose name has underscores is not taken for the one with dashes [B7]', async t => {
+test('does not treat mcp_session_id as Mcp-Session-Id [B7]', async t => {
 	const gateway = shared();
 	const session = await gateway.open('puppet');
 	const id = session.headers['mcp-session-id'] ?? '';
 	const body = '{"jsonrpc":"2.0","id":1,"method":"pid"}';
-	const ask = (name: string): Promise<string> =>
+	const send = (name: string): Promise<string> =>
 		gateway.raw(request('POST /mcp/puppet', [...common, 'User-Agent: other', `${name}: ${id}`], body));
-	t.is(statusOf(await ask('mcp_session_id')), 400);
-	t.is(statusOf(await ask('mcp-session-id')), 200);
+	t.is(statusOf(await send('mcp_session_id')), 400);
+	t.is(statusOf(await send('mcp-session-id')), 200);
 	await gateway.fetch('/mcp/puppet', {method: 'DELETE', headers: session.headers});
 });
 
@@ -64,24 +64,24 @@ const smuggled: ReadonlyArray<readonly [string, string]> = [
 	['a list of lengths', `Content-Length: ${initialize.length}, 3`],
 	['a negative length', 'Content-Length: -1'],
 	['a length in hexadecimal', 'Content-Length: 0x10'],
-	['an encoding that is none', 'Transfer-Encoding: xchunked'],
-	['an encoding behind chunks', 'Transfer-Encoding: chunked, identity'],
+	['an unknown encoding', 'Transfer-Encoding: xchunked'],
+	['an encoding after chunked', 'Transfer-Encoding: chunked, identity'],
 	['chunks twice', 'Transfer-Encoding: chunked, chunked'],
 	['chunks and a space before the colon', 'Transfer-Encoding : chunked'],
 ];
 
-for (const [what, headers] of smuggled)
-	test(`a body with ${what} is refused, and no second request is read out of it [B8]`, async t => {
+for (const [title, headers] of smuggled)
+	test(`rejects a body with ${title} and reads no second request out of it [B8]`, async t => {
 		const head = `POST /mcp/untouched HTTP/1.1\r\nHost: localhost\r\n${common.join('\r\n')}\r\n${headers}\r\n\r\n`;
 		t.deepEqual(statusesIn(await shared().raw(`${head}0\r\n\r\n${second}`)), [400]);
 		t.is(await sessionsOf(shared(), 'untouched'), 0);
 	});
 
-test('lines that end without a carriage return are refused [B8]', async t => {
+test('rejects lines that end without a carriage return [B8]', async t => {
 	t.deepEqual(statusesIn(await shared().raw(second.replaceAll('\r\n', '\n'), second)), [400]);
 });
 
-test('chunks that say more than they hold are refused [B8]', async t => {
+test('rejects chunks whose size does not match their data [B8]', async t => {
 	const head = request('POST /mcp/puppet', [...common, chunked]);
 	for (const body of [
 		'zz\r\n{}\r\n0\r\n\r\n',
@@ -92,14 +92,14 @@ test('chunks that say more than they hold are refused [B8]', async t => {
 		t.deepEqual(statusesIn(await shared().raw(head, body, second)), [400]);
 });
 
-test('a flood of chunk extensions is refused [B8]', async t => {
+test('rejects a flood of chunk extensions [B8]', async t => {
 	const head = request('POST /mcp/puppet', [...common, chunked]);
 	const [status] = statusesIn(await shared().raw(head, `1;${'a'.repeat(100_000)}\r\n{\r\n0\r\n\r\n`));
 	t.true(status === 413 || status === 400);
 });
 
 for (const method of ['PUT', 'PATCH', 'TRACE', 'OPTIONS', 'HEAD'])
-	test(`${method} is refused, and what is allowed is told [B13]`, async t => {
+	test(`rejects ${method} and returns the allowed methods [B13]`, async t => {
 		const text = await shared().raw(request(`${method} /mcp/puppet`));
 		t.is(statusOf(text), 405);
 		t.regex(text, /^allow: GET, POST, DELETE\r$/im);
@@ -111,7 +111,7 @@ test('CONNECT opens no tunnel [B13]', async t => {
 	t.regex(text, /^allow: /im);
 });
 
-test('an upgrade to anything that is not spoken here changes nothing [B13]', async t => {
+test('ignores an upgrade to an unsupported protocol [B13]', async t => {
 	for (const protocol of ['h2c', 'TLS/1.0', 'foo']) {
 		const head = `GET /healthz HTTP/1.1\r\nHost: localhost\r\nUpgrade: ${protocol}\r\nConnection: Upgrade\r\n\r\n`;
 		const statuses = statusesIn(await shared().raw(head, second));
@@ -120,27 +120,30 @@ test('an upgrade to anything that is not spoken here changes nothing [B13]', asy
 	}
 });
 
-test('an upgrade for a service that there is not, or from a foreign origin, is refused [B13]', async t => {
+test('rejects an upgrade for an unknown service or from a foreign origin [B13]', async t => {
 	const socket = ['Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Version: 13'];
-	const ask = (service: string, ...headers: string[]): Promise<string> =>
+	const sendUpgrade = (service: string, ...headers: string[]): Promise<string> =>
 		shared().raw(
 			`GET /mcp/${service} HTTP/1.1\r\nHost: localhost\r\n${[...socket, ...headers].join('\r\n')}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n`,
 			second,
 		);
-	for (const text of [await ask('nothing'), await ask('puppet', 'Origin: http://evil.example')]) {
+	for (const text of [
+		await sendUpgrade('nothing'),
+		await sendUpgrade('puppet', 'Origin: http://evil.example'),
+	]) {
 		t.false(statusesIn(text).includes(101));
 		t.true((statusesIn(text)[0] ?? 0) >= 400);
 	}
 });
 
-test('a client that waits to be asked for its body is asked [B13]', async t => {
+test('sends 100 Continue to a client that expects it [B13]', async t => {
 	const text = await shared().raw(post(['Expect: 100-continue']));
 	t.deepEqual(statusesIn(text), [100, 200]);
 	const id = /^mcp-session-id: (\S+)/im.exec(text)?.[1] ?? '';
 	await shared().fetch('/mcp/puppet', {method: 'DELETE', headers: {'mcp-session-id': id}});
 });
 
-test('a client whose head is refused is not asked for its body [B13]', async t => {
+test('does not send 100 Continue for a rejected head [B13]', async t => {
 	for (const header of [
 		'Content-Encoding: gzip',
 		'Origin: http://evil.example',
@@ -153,11 +156,11 @@ test('a client whose head is refused is not asked for its body [B13]', async t =
 	}
 });
 
-test('another expectation is refused [B13]', async t => {
+test('rejects other expectations [B13]', async t => {
 	t.is(statusOf(await shared().raw(post(['Expect: miracles']))), 417);
 });
 
-test('requests that follow each other without waiting are answered in their order [B15]', async t => {
+test('replies to pipelined requests in order [B15]', async t => {
 	const keep = 'GET /mcp/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n';
 	t.deepEqual(
 		statusesIn(await shared().raw(keep, keep.replace('/mcp/nothing', '/healthz'), keep, second)),
@@ -165,7 +168,7 @@ test('requests that follow each other without waiting are answered in their orde
 	);
 });
 
-test('no answer lets a page of another origin read it [B2]', async t => {
+test('allows no page of another origin to read a reply [B2]', async t => {
 	for (const text of [await shared().raw(second), await shared().raw(request('OPTIONS /mcp/puppet'))]) {
 		t.notRegex(text, /^access-control/im);
 		t.true(bodyIn(text).length > 0);

@@ -12,14 +12,14 @@ const MODERN = '2026-07-28';
 const PREFIX = 'io.modelcontextprotocol/';
 const tooLarge = {code: -31007, data: {source: 'bridge', kind: 'too_large', limit: 64 * KIB}};
 
-/** An `initialize` with this many characters more than it needs. */
+/** An `initialize` with this many additional characters. */
 const initialize = (length: number): Message => ({
 	id: 'first',
 	method: 'initialize',
 	params: {...opening, capabilities: {experimental: {x: {text: 'x'.repeat(length)}}}},
 });
 
-/** A stateless request of a client that describes itself with this many characters more than it needs. */
+/** A stateless request whose client info has this many additional characters. */
 const stateless = (length: number): Message => ({
 	id: 1,
 	method: 'tools/list',
@@ -44,7 +44,7 @@ test('rejects 100 giant initialize requests, does not keep them and evicts no se
 	const session = await gateway.open('puppet');
 	const giant = initialize(16 * MIB);
 	const statuses = new Set<number>();
-	// What reading such a body costs is paid once.
+	// The first giant body grows the heap once.
 	await gateway.post('puppet', giant);
 	const before = peakMiB(gateway.running.pid);
 	for (let count = 0; count < 100; count++) statuses.add((await gateway.post('puppet', giant)).status);
@@ -63,9 +63,9 @@ test('rejects giant client info of stateless requests and does not keep it [SEC-
 	await gateway.post('box', giant, statelessHeaders);
 	const before = peakMiB(gateway.running.pid);
 	for (let count = 0; count < 30; count++) {
-		const answer = await gateway.post('box', giant, statelessHeaders);
-		t.is(answer.status, 413);
-		t.like(messageIn(answer), {id: 1, error: tooLarge});
+		const reply = await gateway.post('box', giant, statelessHeaders);
+		t.is(reply.status, 413);
+		t.like(messageIn(reply), {id: 1, error: tooLarge});
 	}
 	const growth = peakMiB(gateway.running.pid) - before;
 	t.true(growth < 300, `${growth} MiB more`);
@@ -96,10 +96,10 @@ test('rejects a giant initialize over WebSocket and HTTP+SSE and at /mcp [SEC-D5
 		for (const message of [initialize(65 * KIB), stateless(65 * KIB), initialize(60 * KIB)]) {
 			socket.send(JSON.stringify({jsonrpc: '2.0', ...message}));
 			const [data] = await once(socket, 'message');
-			const answer = JSON.parse(String(data)) as Message;
-			t.is(answer.id, message.id);
-			if (JSON.stringify(message).length > 64 * KIB) t.like(answer.error, tooLarge);
-			else t.truthy(answer.result);
+			const reply = JSON.parse(String(data)) as Message;
+			t.is(reply.id, message.id);
+			if (JSON.stringify(message).length > 64 * KIB) t.like(reply.error, tooLarge);
+			else t.truthy(reply.result);
 		}
 	}
 	const controller = new AbortController();
@@ -133,9 +133,9 @@ test('rejects ids, methods, progress tokens and settings that would be kept in f
 		{id: 4, method: 'resources/subscribe', params: {uri: `x:${long}${long}`}},
 	];
 	for (const request of requests) {
-		const answer = await session.post(request);
-		t.is(answer.status, 413, String(request.id).slice(0, 10));
-		t.like(messageIn(answer), {id: request.id, error: {code: -31007}});
+		const reply = await session.post(request);
+		t.is(reply.status, 413, String(request.id).slice(0, 10));
+		t.like(messageIn(reply), {id: request.id, error: {code: -31007}});
 	}
 	t.deepEqual((await session.request(5, 'echo', {a: 1})).result, {a: 1});
 });
@@ -152,9 +152,9 @@ test('rejects a giant notifications/initialized, which a session would keep [SEC
 	await sessions[0]?.post(initialized(32 * MIB));
 	const before = peakMiB(gateway.running.pid);
 	for (const session of sessions) {
-		const answer = await session.post(initialized(32 * MIB));
-		t.is(answer.status, 413);
-		t.like(messageIn(answer), {error: {code: -31007}});
+		const reply = await session.post(initialized(32 * MIB));
+		t.is(reply.status, 413);
+		t.like(messageIn(reply), {error: {code: -31007}});
 		t.is((await session.post({id: 1, method: 'pid'})).status, 200);
 	}
 	const growth = peakMiB(gateway.running.pid) - before;
@@ -184,14 +184,11 @@ test('rejects a request that would take seconds to parse, with and without a ses
 	const gateway = await start(t);
 	const session = await gateway.open('puppet');
 	const {params, ...list} = stateless(0);
-	for (const given of [{list: new Array(1_500_000).fill({})}, {['k'.repeat(20_000)]: 1}]) {
-		const request = {...list, params: {...(params as object), arguments: given}};
-		for (const answer of [
-			await gateway.post('box', request, statelessHeaders),
-			await session.post(request),
-		]) {
-			t.is(answer.status, 413);
-			t.like(messageIn(answer), {id: 1, error: tooComplex});
+	for (const args of [{list: new Array(1_500_000).fill({})}, {['k'.repeat(20_000)]: 1}]) {
+		const request = {...list, params: {...(params as object), arguments: args}};
+		for (const reply of [await gateway.post('box', request, statelessHeaders), await session.post(request)]) {
+			t.is(reply.status, 413);
+			t.like(messageIn(reply), {id: 1, error: tooComplex});
 		}
 	}
 	t.deepEqual((await session.request(2, 'echo', {a: 1})).result, {a: 1});
@@ -201,8 +198,8 @@ test('rejects a request that would take seconds to parse, with and without a ses
 test('rejects an initialize without an id, and starts no child for it [SEC-D16]', async t => {
 	const gateway = await start(t);
 	const {id: _, ...notification} = initialize(0);
-	const answer = await gateway.post('puppet', notification);
-	t.is(answer.status, 400);
-	t.like(messageIn(answer), {error: {code: -32600}});
+	const reply = await gateway.post('puppet', notification);
+	t.is(reply.status, 400);
+	t.like(messageIn(reply), {error: {code: -32600}});
 	t.is(await sessionsOf(gateway), 0);
 });

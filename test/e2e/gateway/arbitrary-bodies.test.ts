@@ -7,7 +7,7 @@ const shared = shareGateway({servers: {puppet: program('puppet'), demo: program(
 const send = (path: string, body: string | Uint8Array, headers: {readonly [name: string]: string}) =>
 	shared().fetch(path, {method: 'POST', headers: {'content-type': 'application/json', ...headers}, body});
 
-const almost = fc.record(
+const nearMessage = fc.record(
 	{
 		jsonrpc: fc.constantFrom('2.0', '1.0', 2),
 		id: fc.oneof(fc.integer(), fc.string(), fc.constant(null), fc.object()),
@@ -24,9 +24,9 @@ const body = fc.oneof(
 	fc.string({unit: 'binary'}),
 	fc.uint8Array(),
 	fc.json(),
-	almost.map(message => JSON.stringify(message)),
-	almost.map(message => JSON.stringify(message).slice(0, -2)),
-	fc.array(almost, {maxLength: 3}).map(messages => JSON.stringify(messages)),
+	nearMessage.map(message => JSON.stringify(message)),
+	nearMessage.map(message => JSON.stringify(message).slice(0, -2)),
+	fc.array(nearMessage, {maxLength: 3}).map(messages => JSON.stringify(messages)),
 	fc.constantFrom(
 		'',
 		'{"jsonrpc":',
@@ -43,7 +43,7 @@ const body = fc.oneof(
 );
 const version = fc.constantFrom('2025-06-18', '2026-07-28', '1999-01-01', '');
 
-test('bodies of any kind are answered, with and without a session, and nothing ends by them', async t => {
+test('replies to arbitrary bodies, with and without a session, and keeps running', async t => {
 	const session = await shared().open('demo');
 	const property = fc.asyncProperty(body, fc.boolean(), version, async (bytes, isNamed, protocol) => {
 		const headers = {
@@ -58,7 +58,7 @@ test('bodies of any kind are answered, with and without a session, and nothing e
 	t.deepEqual(logged(shared().running, 'bug'), []);
 });
 
-test('a body that is not JSON is told so, to a client without a session, too', async t => {
+test('reports a body that is not JSON to a client without a session', async t => {
 	const {status, text} = await send('/mcp/puppet', '{"jsonrpc":', {});
 	t.is(status, 400);
 	t.is(JSON.parse(text).error.code, -32700);

@@ -7,10 +7,10 @@ import {logged, peakMiB, until} from '../../helpers/program.js';
 import {common, request} from '../../helpers/raw-requests.js';
 
 const MIB = 2 ** 20;
-/** More than the buffers of the kernel take. */
+/** More bytes than the kernel buffers. */
 const BIG = 16 * MIB;
 
-/** A client that sends this and reads nothing after the first bytes. Tells when its connection is over. */
+/** A client that sends these bytes and reads nothing. `closed` resolves when its connection closes. */
 async function silent(t: ExecutionContext, gateway: RunningGateway, ...bytes: readonly (string | Buffer)[]) {
 	const socket: Socket = createConnection(gateway.port, '127.0.0.1').on('error', () => {});
 	t.teardown(() => socket.destroy());
@@ -32,7 +32,7 @@ const post = ({service, headers}: ClientSession, body: string, accept = common):
 
 const EVENTS = ['Content-Type: application/json', 'Accept: text/event-stream'];
 
-/** A message as a client's frame, under a mask that changes nothing. */
+/** A WebSocket frame of a client. Its mask is zero, so that the payload is unchanged. */
 function frame(text: string): Buffer {
 	const payload = Buffer.from(text);
 	const head = Buffer.alloc(8);
@@ -51,7 +51,7 @@ const notice = (bytes: number): string =>
 		`${JSON.stringify({jsonrpc: '2.0', method: 'notifications/message', params: {level: 'info', data: 'x'.repeat(bytes)}})}\n`,
 	).toString('base64');
 
-const ways: {
+const unreadKinds: {
 	readonly [name: string]: (
 		t: ExecutionContext,
 		gateway: RunningGateway,
@@ -85,11 +85,11 @@ const ways: {
 			text += String(((await once(client.socket.resume(), 'data')) as [Buffer])[0]);
 		client.socket.pause();
 		const path = /data: (\S+)/.exec(text)?.[1] ?? '';
-		const say = (body: string) =>
+		const send = (body: string) =>
 			gateway.fetch(path, {method: 'POST', headers: {'content-type': 'application/json'}, body});
-		await say(initialize);
-		await say('{"jsonrpc":"2.0","method":"notifications/initialized"}');
-		await say(big(2));
+		await send(initialize);
+		await send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+		await send(big(2));
 		return client;
 	},
 	'a WebSocket': async (t, gateway) =>
@@ -103,13 +103,13 @@ const ways: {
 		),
 };
 
-for (const [name, begin] of Object.entries(ways))
+for (const [name, begin] of Object.entries(unreadKinds))
 	test.serial(`closes the connection of a client that reads nothing of ${name} [SEC-D15]`, async t => {
 		const limits = {unreadFor: '1s'};
 		const gateway = await startGateway(t, {servers: {puppet: program('puppet')}, limits});
 		const {socket, closed} = await begin(t, gateway);
 		await gateway.running.says(/"event":"http\.unread".*read nothing for 1 s/);
-		// A client that reads nothing does not notice the end.
+		// A client that does not read does not notice that the connection closed.
 		socket.resume();
 		await closed;
 		t.is((await (await gateway.open('puppet')).post({id: 1, method: 'pid'})).status, 200);
@@ -125,7 +125,7 @@ test.serial('bounds the unread responses of all clients, and serves clients that
 	for (let at = 0; at < 24; at++) {
 		const session = await gateway.open('puppet');
 		clients.push(await silent(t, gateway, post(session, big(1))));
-		// The big response of a client that reads arrives whole meanwhile.
+		// Meanwhile, a client that reads receives a large response completely.
 		if (at % 8 === 7) t.true((await good.post(JSON.parse(big(at)))).text.length > BIG);
 	}
 	await until(() => logged(gateway.running, 'http.unread').length >= 16);
@@ -135,7 +135,7 @@ test.serial('bounds the unread responses of all clients, and serves clients that
 	for (const {socket} of clients) socket.resume();
 	await Promise.race(clients.map(({closed}) => closed));
 	const growth = peakMiB(gateway.running.pid) - before;
-	t.true(growth < 200, `${growth} MiB, of ${24 * 16} MiB that were asked for`);
+	t.true(growth < 200, `${growth} MiB, of ${24 * 16} MiB requested`);
 });
 
 test.serial('keeps the connection of a client that reads slowly [SEC-D15]', async t => {
@@ -143,7 +143,7 @@ test.serial('keeps the connection of a client that reads slowly [SEC-D15]', asyn
 		servers: {puppet: program('puppet')},
 		limits: {unreadFor: '20s'},
 	});
-	// The kernel accepts more only after about a second of reading. The limit is far above that, for a busy machine.
+	// The kernel accepts more data only after about a second of reading. The limit leaves a wide margin.
 	const long = 48 * MIB;
 	const {socket} = await silent(t, gateway, post(await gateway.open('puppet'), big(1, long)));
 	let read = 0;

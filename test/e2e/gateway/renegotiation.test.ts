@@ -9,7 +9,7 @@ import {startHub} from '../hub/support.js';
 const [OLD, NEW] = ['2024-11-05', '2025-06-18'];
 const task = {ttl: 60_000};
 
-/** A server that speaks the first version, and the second one after a restart. */
+/** A server with the first version, and with the second one after a restart. */
 const changing = async (t: ExecutionContext) =>
 	program('speaker', OLD, NEW, `--starts=${join(await newFolder(t), 'starts')}`);
 
@@ -19,11 +19,11 @@ const statusOf = async (gateway: RunningGateway, service: string): Promise<Messa
 const connections = (running: {readonly stderr: string}, server: string): Message[] =>
 	logged(running, 'proxy.connect').filter(entry => entry.server === server);
 
-/** What a speaker received, by its response to a call. */
+/** The parameters that a speaker received, which it returns as text. */
 const receivedIn = ({result}: Message): Message =>
 	JSON.parse((result as {content: [{text: string}]}).content[0].text);
 
-test('edge case 3: a restarted child is negotiated with anew, and its new version is logged and shown [A-D2] [A-D18] [FR-014]', async t => {
+test('edge case 3: renegotiates with a restarted child and logs and shows its new version [A-D2] [A-D18] [FR-014]', async t => {
 	const gateway = await startGateway(t, {servers: {s: await changing(t)}});
 	const session = await gateway.open('s');
 	t.like(await statusOf(gateway, 's'), {version: OLD, answered: OLD});
@@ -31,7 +31,7 @@ test('edge case 3: a restarted child is negotiated with anew, and its new versio
 		error: {code: -31004},
 	});
 	const call = await session.request(2, 'tools/call', {name: 'say', task});
-	t.deepEqual(receivedIn(call), {name: 'say'}, 'what is forwarded is translated for the new version');
+	t.deepEqual(receivedIn(call), {name: 'say'}, 'requests are translated for the new version');
 	t.like(await statusOf(gateway, 's'), {version: NEW, answered: NEW, restarts: 1});
 	await until(() => connections(gateway.running, 's').length > 1);
 	t.like(connections(gateway.running, 's'), [
@@ -41,7 +41,7 @@ test('edge case 3: a restarted child is negotiated with anew, and its new versio
 	t.is(typeof connections(gateway.running, 's')[1]?.duration, 'number');
 });
 
-test('edge case 3: a renewed HTTP session is negotiated anew, and its version is logged and shown [A-D2] [A-D18] [FR-014]', async t => {
+test('edge case 3: renegotiates a re-initialized HTTP session and logs and shows its version [A-D2] [A-D18] [FR-014]', async t => {
 	const upstream = await startUpstream(t);
 	upstream.version = NEW;
 	const gateway = await startGateway(t, {servers: {s: {url: upstream.url}}});
@@ -61,7 +61,7 @@ test('edge case 3: a renewed HTTP session is negotiated anew, and its version is
 	);
 });
 
-test('the version of a restarted shared server is logged for its client and for the hub [A-D2]', async t => {
+test('logs the version of a restarted shared child for its client and for the hub [A-D2]', async t => {
 	const gateway = await startGateway(t, {servers: {s: {...(await changing(t)), shared: true}}});
 	const session = await gateway.open('s');
 	await gateway.open('');
@@ -71,14 +71,14 @@ test('the version of a restarted shared server is logged for its client and for 
 	const [first, second, ...renewed] = connections(gateway.running, 's');
 	t.deepEqual([first?.version, second?.version], [OLD, OLD]);
 	const counts = renewed.map(({toolCount}) => toolCount);
-	t.true(counts.includes(null) && counts.includes(2), 'one of them is that of the hub');
+	t.true(counts.includes(null) && counts.includes(2), 'one connection is of the hub');
 	for (const entry of renewed) {
 		t.like(entry, {version: NEW, status: 'SUCCESS', type: 'stdio'});
 		t.is(typeof entry.duration, 'number');
 	}
 });
 
-test('bridge --url logs the version of a session that it began anew [A-D2]', async t => {
+test('bridge --url logs the version of a re-initialized session [A-D2]', async t => {
 	const upstream = await startUpstream(t);
 	upstream.version = NEW;
 	const bridge = start(t, ['--url', upstream.url, '--log-level', 'info']);
@@ -90,7 +90,7 @@ test('bridge --url logs the version of a session that it began anew [A-D2]', asy
 	t.like(logged(bridge, 'proxy.connect'), [{version: NEW}, {version: OLD}]);
 });
 
-test('each connection of a hub is one proxy.connect with all fields, also after a reconnect [A-D2] [A-D6]', async t => {
+test('a hub logs one proxy.connect with all fields per connection, also after a reconnect [A-D2] [A-D6]', async t => {
 	const upstream = await startUpstream(t);
 	upstream.version = OLD;
 	const broken = {command: 'no-such-command-anywhere'};
@@ -99,7 +99,7 @@ test('each connection of a hub is one proxy.connect with all fields, also after 
 	await hub.toolNames();
 	await until(() => logged(hub.running, 'proxy.init').length > 0);
 	const count = (): number => logged(hub.running, 'proxy.connect').length;
-	t.is(count(), 3, 'the client of the hub is not one of them');
+	t.is(count(), 3, 'the client of the hub is not counted');
 	t.like(logged(hub.running, 'hub.client'), [{clientVersion: opening.protocolVersion}]);
 	await hub.call('s__say', {die: true});
 	await until(() => count() > 3);
@@ -122,18 +122,18 @@ test('each connection of a hub is one proxy.connect with all fields, also after 
 	t.true(logged(hub.running, 'proxy.connect').every(({duration}) => typeof duration === 'number'));
 });
 
-test('a gateway logs one proxy.connect for each connection, with the fields of the hub [A-D6]', async t => {
+test('a gateway logs one proxy.connect per connection, with the fields of the hub [A-D6]', async t => {
 	const gateway = await startGateway(t, {servers: {s: program('speaker', NEW)}});
 	await gateway.open('s');
 	await gateway.open('');
 	await until(() => logged(gateway.running, 'hub.client').length > 0);
 	await until(() => connections(gateway.running, 's').length > 1);
-	const [own, member] = connections(gateway.running, 's');
-	t.deepEqual(new Set(Object.keys(own ?? {})), new Set(Object.keys(member ?? {})));
+	const [own, hubEntry] = connections(gateway.running, 's');
+	t.deepEqual(new Set(Object.keys(own ?? {})), new Set(Object.keys(hubEntry ?? {})));
 	t.is(logged(gateway.running, 'proxy.connect').length, 2);
 });
 
-test('versions are translated over every transport [A-D18] [FR-011]', async t => {
+test('translates versions over every transport [A-D18] [FR-011]', async t => {
 	const stdio = program('speaker', OLD);
 	const {base} = await startGateway(t, {servers: {old: {...stdio, clientVersion: OLD}}});
 	const http = `${base.origin}/mcp/old`;
@@ -155,7 +155,7 @@ test('versions are translated over every transport [A-D18] [FR-011]', async t =>
 	}
 });
 
-test('the transport of a server without streamable HTTP is shown as sse, in the status and in the log [A-D14]', async t => {
+test('shows the transport of an upstream without streamable HTTP as sse, in the status and in the log [A-D14]', async t => {
 	const {base} = await startGateway(t, {servers: {old: program('speaker', OLD)}});
 	const gateway = await startGateway(t, {servers: {guessed: {url: `${base.origin}/mcp/old/sse`}}});
 	t.like(await statusOf(gateway, 'guessed'), {transport: 'http'});
@@ -166,7 +166,7 @@ test('the transport of a server without streamable HTTP is shown as sse, in the 
 	t.like(connections(gateway.running, 'guessed'), [{transport: 'sse', type: 'http'}]);
 });
 
-test('2025-11-25 is not shown as deprecated, and outlooks are debug records [U-P1-20]', async t => {
+test('does not show 2025-11-25 as deprecated, and logs outlooks at debug level [U-P1-20]', async t => {
 	const servers = {newest: program('speaker', '2025-11-25'), old: program('speaker', OLD)};
 	const gateway = await startGateway(t, {servers}, {args: ['--log-level', 'debug']});
 	for (const service of ['newest', 'old']) await gateway.open(service);
