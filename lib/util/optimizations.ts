@@ -10,6 +10,7 @@ type Optimization =
 	| 'read-buffer'
 	| 'slot-map'
 	| 'string-cache'
+	| 'string-reply'
 	| 'subscribers'
 	| 'synchronous-write';
 

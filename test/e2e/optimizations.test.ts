@@ -1,6 +1,7 @@
 import process from 'node:process';
 import test from 'ava';
 import {runBridge, server} from '../helpers/bridge.js';
+import {program, startGateway} from '../helpers/gateway.js';
 
 const names = [
 	'fast-path',
@@ -8,6 +9,7 @@ const names = [
 	'read-buffer',
 	'slot-map',
 	'string-cache',
+	'string-reply',
 	'subscribers',
 	'synchronous-write',
 	'all',
@@ -39,3 +41,14 @@ for (const name of names)
 		t.is(plain.length, sizes.length);
 		t.deepEqual(plain, optimized);
 	});
+
+test('serves a gateway without optimizations', async t => {
+	const gateway = await startGateway(
+		t,
+		{servers: {puppet: program('puppet')}},
+		{env: {...process.env, BRIDGE_PLAIN: 'all'}},
+	);
+	const session = await gateway.open('puppet');
+	const {result} = await session.request(7, 'echo', {text: 'ä'});
+	t.deepEqual(result, {text: 'ä'});
+});

@@ -2,6 +2,7 @@ import type {ServerResponse} from 'node:http';
 import {performance} from 'node:perf_hooks';
 import type {Envelope, Headers} from '../../core/envelope.js';
 import {trackUnreadResponse} from '../../http/unread-responses.js';
+import {isOptimized} from '../../util/optimizations.js';
 import {marks} from '../../wire/marks.js';
 import {progressTokenKey} from '../../wire/progress-token-key.js';
 import {ResumableStream, type ResumableStreamOptions} from './resumable-stream.js';
@@ -111,8 +112,9 @@ function writeResponse(response: ServerResponse, envelope: Envelope, status: num
 function endWith(response: ServerResponse, parts: readonly Buffer[]): void {
 	const [first] = parts;
 	if (first && parts.length === 1) {
-		// Node writes a string together with the headers, which saves some percent per call. latin1 keeps bytes.
-		if (first.length <= MAX_TEXT_BYTES) response.end(first.toString('latin1'), 'latin1');
+		// Node writes a string together with the headers, which saves a system call. latin1 keeps the bytes.
+		if (first.length <= MAX_TEXT_BYTES && isOptimized('string-reply'))
+			response.end(first.toString('latin1'), 'latin1');
 		else response.end(first);
 		return;
 	}
