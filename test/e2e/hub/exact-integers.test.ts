@@ -27,7 +27,7 @@ for (const tool of ['text', 'structured'])
 		['in a list that Python made', `[big.${tool}().id for _ in range(2)]`, `[${SNOWFLAKE},${SNOWFLAKE}]`],
 		['of a batch', `big.${tool}.batch([{}])[0].id + 0`, SNOWFLAKE],
 	] as const)
-		test(`an integer beyond 2^53 in a ${tool} result keeps its digits, ${how} [A-D1]`, async t => {
+		test(`keeps all digits of an integer beyond 2^53 in a ${tool} result, ${how} [A-D1]`, async t => {
 			const hub = await startHub(t, {servers: {big: exact}});
 			const response = await hub.call('run', {command: program});
 			t.is(textIn(response), expected);
@@ -40,7 +40,7 @@ for (const [how, program] of [
 	['without an interpreter', 'big.request(id=big.text().id)'],
 	['with one', 'big.request(id=big.text().id - 0)'],
 ] as const)
-	test(`an integer beyond 2^53 is passed to a tool with all its digits, ${how} [A-D1]`, async t => {
+	test(`passes an integer beyond 2^53 to a tool with all its digits, ${how} [A-D1]`, async t => {
 		const hub = await startHub(t, {servers: {big: exact}});
 		const text = textIn(await hub.call('run', {command: program}));
 		t.true(text.includes(`"id":${SNOWFLAKE}`), text);
@@ -50,7 +50,7 @@ for (const [how, program] of [
 	['without an interpreter', 'big.text(n=[big.wide().id])'],
 	['with one', 'big.text(n=[big.wide().id + 0])'],
 ] as const)
-	test(`an integer of more than 64 bits in an argument is an error, ${how} [A-D1]`, async t => {
+	test(`rejects an integer of more than 64 bits in an argument, ${how} [A-D1]`, async t => {
 		const wide = '{"id":18446744073709551616}';
 		const server = inlineServer(`
 			methods['tools/list'] = () => ({tools: ['wide', 'text'].map(name => ({name, inputSchema: schema}))});

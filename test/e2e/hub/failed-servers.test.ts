@@ -8,7 +8,7 @@ import {errorIn, logged, shop, startHub, textIn} from './support.js';
 const dies = {command: 'sh', args: ['-c', 'echo "no database" >&2; exit 3']};
 const REASON = /dies exited with code 3\..*The end of its stderr: no database/;
 
-test('names the end of stderr in list_servers, in errors and in the log [U-P0-2] [A-G5]', async t => {
+test('reports the end of stderr in list_servers, in errors and in the log [U-P0-2] [A-G5]', async t => {
 	const hub = await startHub(t, {expose: 'both', servers: {wix: shop('wix'), dies}});
 	await until(() => logged(hub.running, 'proxy.connect').some(({status}) => status === 'FAILED'));
 	t.regex(errorIn(await hub.call('dies__anything')).message, /^Server 'dies' unavailable: /);
@@ -18,7 +18,7 @@ test('names the end of stderr in list_servers, in errors and in the log [U-P0-2]
 	t.regex(String(errorMessage), /dies exited with code 3/);
 });
 
-test('names the withheld variables of a server that exits at once, in errors and in list_servers [U-P0-1]', async t => {
+test('names the withheld variables of a child that exits at once, in errors and in list_servers [U-P0-1]', async t => {
 	const env = {...process.env, SLACK_TOKEN: 'canary'};
 	const hub = await startHub(t, {expose: 'both', servers: {dies}}, {env});
 	await until(() => logged(hub.running, 'proxy.connect').some(({status}) => status === 'FAILED'));
@@ -35,7 +35,7 @@ test('names the withheld variables of a server that exits at once, in errors and
 	}
 });
 
-test('reconnects to a server whose first restart failed, without a request for it [U-P0-2]', async t => {
+test('reconnects to an upstream whose first restart failed, without a request for it [U-P0-2]', async t => {
 	const file = join(await newFolder(t), 'starts');
 	const script = 'echo start >> "$0"; test $(wc -l < "$0") = 2 && exit 3; exec "$@"';
 	const mortal = {command: 'sh', args: ['-c', script, file, ...server('shop', '--name=mortal')]};
@@ -48,7 +48,7 @@ test('reconnects to a server whose first restart failed, without a request for i
 	t.is(textIn(await hub.call('mortal__search', {query: 'x'})), '{"hits":["mortal: x"]}');
 });
 
-test('names the reason in a run whose server dies, also in its first call [U-P0-2]', async t => {
+test('reports why a child exited during a run, also when the run starts with that call [U-P0-2]', async t => {
 	const hub = await startHub(t, {servers: {wix: shop('wix')}});
 	const text = textIn(await hub.call('run', {command: 'wix.die()'}));
 	t.regex(text, /Server 'wix' unavailable: wix exited with code 7\./);

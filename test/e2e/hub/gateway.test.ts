@@ -26,7 +26,7 @@ function modern(gateway: RunningGateway, method: string, params: Message = {}, n
 	return gateway.post('', {id: 1, method, params: {...params, _meta}}, headers);
 }
 
-test('/mcp is all servers as one over streamable HTTP', async t => {
+test('serves all upstreams as one at /mcp over streamable HTTP', async t => {
 	const gateway = await startGateway(t, both);
 	const session = await gateway.open('');
 	t.is(namesIn(await session.request(1, 'tools/list'), 'tools').length, 25);
@@ -40,14 +40,14 @@ test('/mcp is all servers as one over streamable HTTP', async t => {
 });
 
 for (const version of ['2025-03-26', '2025-06-18', '2025-11-25'])
-	test(`/mcp speaks ${version} with a client that asks for it`, async t => {
+	test(`negotiates ${version} at /mcp with a client that requests it`, async t => {
 		const gateway = await startGateway(t, both);
 		const params = {...opening, protocolVersion: version};
 		const answer = messageIn(await gateway.post('', {id: 1, method: 'initialize', params}));
 		t.like(answer, {result: {protocolVersion: version}});
 	});
 
-test('/mcp serves a client of 2026-07-28, which has no session', async t => {
+test('serves a stateless client of 2026-07-28 at /mcp', async t => {
 	const gateway = await startGateway(t, both);
 	t.like(messageIn(await modern(gateway, 'server/discover')), {result: {supportedVersions: [MODERN]}});
 	t.is(namesIn(messageIn(await modern(gateway, 'tools/list')), 'tools').length, 25);
@@ -55,7 +55,7 @@ test('/mcp serves a client of 2026-07-28, which has no session', async t => {
 	t.is(textIn(messageIn(await modern(gateway, 'tools/call', params, 'run'))), '{"hits":["wix: x"]}');
 });
 
-test('/mcp/sse is all servers as one for clients of HTTP+SSE', async t => {
+test('serves all upstreams as one at /mcp/sse over HTTP+SSE', async t => {
 	const gateway = await startGateway(t, both);
 	const headers = {accept: 'text/event-stream'};
 	const stream = new EventSource(await fetch(new URL('/mcp/sse', gateway.base), {headers}));
@@ -76,13 +76,13 @@ test('/mcp/sse is all servers as one for clients of HTTP+SSE', async t => {
 	await stream.stop();
 });
 
-test('a service that is called sse is that service', async t => {
+test('serves a service named sse under its own name', async t => {
 	const gateway = await startGateway(t, {servers: {sse: program('puppet')}});
 	const session = await gateway.open('sse');
 	t.like(await session.request(1, 'echo', {a: 1}), {result: {a: 1}});
 });
 
-test('/mcp is all servers as one over WebSocket', async t => {
+test('serves all upstreams as one at /mcp over WebSocket', async t => {
 	const gateway = await startGateway(t, both);
 	const socket = new WebSocket(new URL('/mcp', gateway.base).href.replace('http', 'ws'), 'mcp');
 	await once(socket, 'open');
@@ -97,7 +97,7 @@ test('/mcp is all servers as one over WebSocket', async t => {
 	socket.close();
 });
 
-test('at /mcp the Authorization of a client reaches no server, and the configured headers do', async t => {
+test('sends the configured headers to upstreams of /mcp, but not the Authorization of the client', async t => {
 	const upstream = await startUpstream(t);
 	const gateway = await startGateway(t, {
 		expose: 'tools',
@@ -111,7 +111,7 @@ test('at /mcp the Authorization of a client reaches no server, and the configure
 	t.deepEqual([...new Set(headers.map(all => all['x-api-key']))], ['configured']);
 });
 
-test('a session of /mcp is good for nobody else, and for no other service', async t => {
+test('rejects a session id of /mcp from another principal or for another service', async t => {
 	const gateway = await startGateway(t, {...both, servers: {...servers, hub: program('puppet')}});
 	const session = await gateway.open('');
 	const id = session.headers['mcp-session-id'] ?? '';
@@ -121,7 +121,7 @@ test('a session of /mcp is good for nobody else, and for no other service', asyn
 	t.is((await gateway.post('', ping, {'mcp-session-id': id})).status, 200);
 });
 
-test('servers that the file adds and removes come and go in a session that stays', async t => {
+test('adds and removes upstreams in a live session when the configuration file changes', async t => {
 	const gateway = await startGateway(t, both);
 	const session = await gateway.open('');
 	await session.request(1, 'tools/list');
@@ -132,7 +132,7 @@ test('servers that the file adds and removes come and go in a session that stays
 	t.false(names.includes('wix__search'));
 });
 
-test('a shared server is one process for all sessions of /mcp, and sees each of them for itself', async t => {
+test('uses one process of a shared service for all sessions of /mcp and keeps their calls separate', async t => {
 	const wix = {...shop('wix'), shared: true};
 	const gateway = await startGateway(t, {expose: 'tools', servers: {wix}});
 	const sessions = [await gateway.open(''), await gateway.open('')];
@@ -144,7 +144,7 @@ test('a shared server is one process for all sessions of /mcp, and sees each of 
 	t.is(gateway.running.stderr.match(/wix client/g)?.length, 1);
 });
 
-test('a gateway that is one of its own servers is told so, and goes on [J4]', async t => {
+test('rejects calls to a gateway that is its own upstream and keeps serving [J4]', async t => {
 	const gateway = await startGateway(t, both);
 	const self = {url: new URL('/mcp', gateway.base).href, transport: 'http'};
 	await gateway.configure({...both, servers: {...servers, self}});
@@ -157,7 +157,7 @@ test('a gateway that is one of its own servers is told so, and goes on [J4]', as
 	t.regex(refused.message, /This hub is one of its own servers/);
 });
 
-test('the gateway ends with all servers of its hubs', async t => {
+test('closing the gateway stops every upstream of its hubs', async t => {
 	const gateway = await startGateway(t, both);
 	const session = await gateway.open('');
 	await session.request(1, 'tools/list');

@@ -120,7 +120,7 @@ for (const [what, command, expected] of [
 	['begins with a fence and many spaces', `\`\`\`\n${' '.repeat(500_000)}x`, /SyntaxError: invalid syntax/],
 ] as const)
 	test.serial(
-		`other clients get responses while a program ${what}, which ends with an error [SEC-D2]`,
+		`responds to other clients while a program ${what}, and ends the program with an error [SEC-D2]`,
 		async t => {
 			for (const result of await besieged(t, command)) t.regex(result.slice(-300), expected);
 		},
@@ -132,15 +132,12 @@ for (const [what, command] of [
 	['subscripts', `x = [1]\nx${'[0]'.repeat(9000)}`],
 	['minus signs', `x = ${'-'.repeat(5000)}1`],
 ] as const)
-	test.serial(
-		`a program with ${what} that are nested too deeply gets an error about that [SEC-D22]`,
-		async t => {
-			const result = await run(await gateway().open(''), command);
-			t.regex(result, /nested|recursion/);
-		},
-	);
+	test.serial(`rejects a program with ${what} that are nested too deeply [SEC-D22]`, async t => {
+		const result = await run(await gateway().open(''), command);
+		t.regex(result, /nested|recursion/);
+	});
 
-test.serial('other clients get responses while a program writes to file 2 byte by byte [SEC-D2]', async t => {
+test.serial('responds to other clients while a program writes to file 2 byte by byte [SEC-D2]', async t => {
 	const [hostile, other] = [await gateway().open(''), await gateway().open('')];
 	let isOver = false;
 	const id = ++ids;

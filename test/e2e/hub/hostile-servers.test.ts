@@ -20,7 +20,7 @@ for (const [what, script, expected] of [
 		/^Server 'server' unavailable: rejected tools\/list: (?:no ){20}/,
 	],
 ] as const)
-	test(`${what} with which a server fails to connect is truncated before it is kept [SEC-D5]`, async t => {
+	test(`truncates ${what} in a connection error before it is stored [SEC-D5]`, async t => {
 		const hub = await startHub(t, {expose: 'tools', servers: {server: inlineServer(script)}});
 		await hub.toolNames();
 		const {message} = errorIn(await hub.call('server__act'));
@@ -28,7 +28,7 @@ for (const [what, script, expected] of [
 		t.true(message.length < 2200, `${message.length} characters`);
 	});
 
-test('a result with too many values is not parsed for a program, which gets an error [SEC-D11]', async t => {
+test('rejects a result with too many values for a program without parsing it [SEC-D11]', async t => {
 	const server = inlineServer(
 		`methods['tools/call'] = () => ({content: [], structuredContent: {first: 1, rest: Array(600_000).fill([])}});`,
 	);
@@ -39,7 +39,7 @@ test('a result with too many values is not parsed for a program, which gets an e
 	);
 });
 
-test('an error with too many values is passed on, and logged without being parsed [SEC-D11]', async t => {
+test('forwards an error with too many values and logs it without parsing it [SEC-D11]', async t => {
 	const server = inlineServer(
 		`methods['tools/call'] = () => ({content: [{type: 'text', text: 'no'}], isError: true, rest: Array(600_000).fill([])});`,
 	);
@@ -58,7 +58,7 @@ for (const [what, fields, expected] of [
 		/^-32600Invalid Request: the progressToken has more than 4096 characters$/,
 	],
 ] as const)
-	test(`a server request with ${what} over the limit is rejected and not sent to the client [SEC-D5]`, async t => {
+	test(`rejects a server request with ${what} over the limit instead of forwarding it [SEC-D5]`, async t => {
 		const server = inlineServer(`
 			methods['tools/call'] = (_, id) => {
 				hooks.response = ({error}) => send({id, result: {content: [{type: 'text', text: error.code + error.message}]}});
@@ -69,7 +69,7 @@ for (const [what, fields, expected] of [
 		t.false(hub.running.lines.some(line => line.includes('elicitation/create')));
 	});
 
-test('a server request is cancelled under any spelling of its id', async t => {
+test('cancels a server request by an escaped spelling of its id', async t => {
 	const server = inlineServer(`
 		methods['tools/call'] = () => {
 			send({id: 'ab', method: 'elicitation/create', params: {message: 'x', requestedSchema: schema}});

@@ -22,7 +22,7 @@ async function startWithPacks(
 const broken = {command: 'no-such-command-anywhere'};
 const off = {...shop('off'), enabled: false};
 
-test('list_servers has the protocol version and the pack of each server [A-G7]', async t => {
+test('list_servers shows the protocol version and the pack of each upstream [A-G7]', async t => {
 	const older = inlineServer(
 		`const {initialize} = methods; methods.initialize = p => ({...initialize(p), protocolVersion: '2025-03-26'});`,
 	);
@@ -53,7 +53,7 @@ test('list_servers has the protocol version and the pack of each server [A-G7]',
 	);
 });
 
-test('list_tools of an unknown server names the connected ones, and has the reason of others [A-D11]', async t => {
+test('list_tools of an unknown upstream lists the connected ones; of a failed one, it reports the reason [A-D11]', async t => {
 	const hub = await startHub(t, {servers: {wix: shop('wix'), broken, off}});
 	t.is(
 		await run(hub, 'proxy.list_tools(server="nonexistent")'),
@@ -69,7 +69,7 @@ test('list_tools of an unknown server names the connected ones, and has the reas
 	);
 });
 
-test('a server with the name of a local pack keeps its other tools, and the collision is warned of [A-D10]', async t => {
+test('merges a local pack with the upstream of the same name and logs one collision [A-D10]', async t => {
 	const modules = {'wix.mjs': 'export const search = () => "local";'};
 	const hub = await startWithPacks(t, modules, {wix: shop('wix')});
 	t.is(await run(hub, 'wix.search(query="x")'), 'local');
@@ -83,7 +83,7 @@ test('a server with the name of a local pack keeps its other tools, and the coll
 	t.deepEqual(others, []);
 });
 
-test('a local pack and a server that are called proxy are warned of, with their names in run [A-D10]', async t => {
+test('warns about a local pack and an upstream named proxy, with their names in run [A-D10]', async t => {
 	const modules = {'proxy.mjs': 'export const mine = () => "local";'};
 	const hub = await startWithPacks(t, modules, {proxy: shop('p')});
 	t.is(await run(hub, 'proxy_.mine()'), 'local');
@@ -106,7 +106,7 @@ for (const [expose, name, args] of [
 	['run', 'run', {command: 'bare.act()'}],
 	['tools', 'bare__act', {}],
 ] as const)
-	test(`expose: ${expose} has the tools of a server that omits capabilities.tools, with a warning [A-G8]`, async t => {
+	test(`expose: ${expose} lists the tools of an upstream that omits capabilities.tools and warns [A-G8]`, async t => {
 		const hub = await startHub(t, {expose, servers: {bare: inlineServer(undeclared)}});
 		t.true(JSON.stringify(await hub.ask('tools/list')).includes('act'));
 		t.is(textIn(await hub.call(name, args)), 'acted');
@@ -114,7 +114,7 @@ for (const [expose, name, args] of [
 		t.like(logged(hub.running, 'hub.tools.undeclared')[0], {level: 40, server: 'bare'});
 	});
 
-test('a server without tools that ignores tools/list connects all the same [A-G8]', async t => {
+test('connects an upstream without tools that ignores tools/list [A-G8]', async t => {
 	const silent = `${undeclared}\nmethods['tools/list'] = () => undefined;`;
 	const hub = await startHub(t, {servers: {bare: inlineServer(silent), wix: shop('wix')}});
 	t.is(await run(hub, 'proxy.list_servers()[0].connected'), 'true');
@@ -142,7 +142,7 @@ for (const [what, result, length] of [
 	['the text of a resource', {content: [{type: 'resource', resource: {uri: 'x:y', text: 'hello'}}]}, 5],
 	['structured content alone', {content: [], structuredContent: {a: 'ä'}}, 9],
 ] as const)
-	test(`Tool call logging: resultLength is the length of the result string, for ${what} [A-D8]`, async t => {
+	test(`logs the length of the result string as resultLength, for ${what} [A-D8]`, async t => {
 		const server = inlineServer(`methods['tools/call'] = () => (${JSON.stringify(result)});`);
 		const hub = await startHub(t, {expose: 'both', servers: {s: server}});
 		await hub.call('s__act');
@@ -152,7 +152,7 @@ for (const [what, result, length] of [
 			t.like(entry, {server: 's', tool: 'act', resultLength: length, status: 'SUCCESS'});
 	});
 
-test('a program may await calls of servers, with asyncio as models write it [A-G9]', async t => {
+test('a program can await tool calls with asyncio [A-G9]', async t => {
 	const hub = await startHub(t, {servers: {wix: shop('wix')}});
 	t.is(await run(hub, 'await wix.search(query="x")'), '{"hits":["wix: x"]}');
 	const program = [

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {shop, startHub} from './support.js';
 
-test('a tool with 4 MB of escapes in its description does not hide the tools of its server [SEC-D11]', async t => {
+test('lists the tools of an upstream that has 4 MB of escapes in one description [SEC-D11]', async t => {
 	const servers = {wix: shop('wix', '--escapes=2000000')};
 	const hub = await startHub(t, {expose: 'tools', servers});
 	const names = await hub.toolNames();
@@ -10,7 +10,7 @@ test('a tool with 4 MB of escapes in its description does not hide the tools of 
 	t.is(await hub.running.end(), 0);
 });
 
-test('9,900 tools of one server are listed, and calls find theirs [SEC-D11]', async t => {
+test('lists 9,900 tools of one upstream and routes calls to them [SEC-D11]', async t => {
 	const servers = {wix: shop('wix', '--tools=9900'), notion: shop('notion')};
 	const hub = await startHub(t, {expose: 'tools', servers});
 	const {length} = await hub.toolNames();

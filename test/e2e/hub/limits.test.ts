@@ -21,7 +21,7 @@ for (const [what, command] of [
 	['catches all', 'while True:\n  try:\n    while True: pass\n  except BaseException: pass'],
 	['waits for a tool', 'for _ in range(3): wix.slow()'],
 ] as const)
-	test.serial(`the thread of a program that ${what} ends when the client cancels the run [J5]`, async t => {
+	test.serial(`cancelling a run ends the thread of a program that ${what} [J5]`, async t => {
 		const hub = await startWarm(t);
 		const before = threads(hub);
 		hub.running.send({id: 'c', method: 'tools/call', params: {name: 'run', arguments: {command}}});
@@ -45,7 +45,7 @@ for (const [what, command, expected] of [
 	],
 ] as const)
 	test.serial(
-		`runTimeout ends a run that ${what}, the error names the key, and the next run is fine [A-G3] [J5]`,
+		`runTimeout ends a run that ${what}, names the key in the error, and does not affect the next run [A-G3] [J5]`,
 		async t => {
 			const hub = await startWarm(t, '2s');
 			const before = threads(hub);
@@ -56,37 +56,31 @@ for (const [what, command, expected] of [
 		},
 	);
 
-test.serial(
-	'memory bombs and floods of output are told of, and runs beside them are not disturbed [J1]',
-	async t => {
-		const hub = await startWarm(t);
-		const bombs = Array.from({length: 6}, () => run(hub, 'x = []\nwhile True: x.append("x" * 1_000_000)'));
-		const floods = Array.from({length: 3}, () => run(hub, 'while True: print("flood" * 200)'));
-		t.is(await run(hub, 'wix.search(query="beside")'), '{"hits":["wix: beside"]}');
-		for (const text of await Promise.all(bombs)) t.regex(text, /MemoryError: The program exceeds the memory limit/);
-		for (const text of await Promise.all(floods))
-			t.regex(text, /OutputLimit: The program printed more than 1048576 bytes/);
-		t.is(await run(hub, 'sorted([2, 1])'), '[1,2]');
-		t.true(peakMiB(hub.running.pid) < 1024, `${peakMiB(hub.running.pid)} MiB`);
-	},
-);
+test.serial('limits memory and output of programs without disturbing concurrent runs [J1]', async t => {
+	const hub = await startWarm(t);
+	const bombs = Array.from({length: 6}, () => run(hub, 'x = []\nwhile True: x.append("x" * 1_000_000)'));
+	const floods = Array.from({length: 3}, () => run(hub, 'while True: print("flood" * 200)'));
+	t.is(await run(hub, 'wix.search(query="beside")'), '{"hits":["wix: beside"]}');
+	for (const text of await Promise.all(bombs)) t.regex(text, /MemoryError: The program needs more memory/);
+	for (const text of await Promise.all(floods))
+		t.regex(text, /OutputLimit: The program printed more than 1048576 bytes/);
+	t.is(await run(hub, 'sorted([2, 1])'), '[1,2]');
+	t.true(peakMiB(hub.running.pid) < 1024, `${peakMiB(hub.running.pid)} MiB`);
+});
 
-test.serial(
-	'20 programs at once in the interpreter: every answer is that of its own, and memory is bounded',
-	async t => {
-		const hub = await startWarm(t);
-		const texts = Array.from({length: 20}, (_, at) =>
-			run(hub, `all = [wix.echo(value=n).value for n in range(${at}, ${at + 3})]\nsum(all)`),
-		);
-		t.deepEqual(
-			await Promise.all(texts),
-			Array.from({length: 20}, (_, at) => String(3 * at + 3)),
-		);
-		t.true(peakMiB(hub.running.pid) < 768, `${peakMiB(hub.running.pid)} MiB`);
-	},
-);
+test.serial('gives each of 20 concurrent programs its own result within bounded memory', async t => {
+	const hub = await startWarm(t);
+	const texts = Array.from({length: 20}, (_, at) =>
+		run(hub, `all = [wix.echo(value=n).value for n in range(${at}, ${at + 3})]\nsum(all)`),
+	);
+	t.deepEqual(
+		await Promise.all(texts),
+		Array.from({length: 20}, (_, at) => String(3 * at + 3)),
+	);
+	t.true(peakMiB(hub.running.pid) < 768, `${peakMiB(hub.running.pid)} MiB`);
+});
 
-test.serial('calls that end with a run are logged with what ended them', async t => {
+test.serial('logs calls that end with a run, with the cause', async t => {
 	const hub = await startHub(t, {servers: {wix: {...shop('wix'), timeout: '3s'}, notion: shop('notion')}});
 	await run(hub, 'wix.slow()');
 	await run(hub, 'notion.die()');
@@ -100,15 +94,18 @@ test.serial('calls that end with a run are logged with what ended them', async t
 	);
 });
 
-test.serial('what is exposed changes with the file, and the client is told', async t => {
-	const hub = await startHub(t, {servers});
-	t.deepEqual(await hub.toolNames(), ['run']);
-	await hub.configure({servers, expose: 'both'});
-	await hub.running.message(({method}) => method === 'notifications/tools/list_changed');
-	t.is((await hub.toolNames()).length, 13);
-});
+test.serial(
+	'notifies the client when a change of the configuration file changes the exposed tools',
+	async t => {
+		const hub = await startHub(t, {servers});
+		t.deepEqual(await hub.toolNames(), ['run']);
+		await hub.configure({servers, expose: 'both'});
+		await hub.running.message(({method}) => method === 'notifications/tools/list_changed');
+		t.is((await hub.toolNames()).length, 13);
+	},
+);
 
-test.serial('the hub says which bridge it is', async t => {
+test.serial('reports its name, title and version in serverInfo', async t => {
 	const {welcome} = await startHub(t, {servers});
 	t.regex(
 		JSON.stringify(welcome),

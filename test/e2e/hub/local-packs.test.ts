@@ -23,7 +23,7 @@ const valueIn =
 	async (command: string): Promise<string> =>
 		textIn(await hub.call('run', {command}));
 
-test('what a local pack writes to stdout is on stderr, where it disturbs no client', async t => {
+test('writes stdout output of a local pack to stderr', async t => {
 	const {hub} = await startWith(t, {
 		'loud.mjs': [
 			'console.log("loud: loading");',
@@ -36,7 +36,7 @@ test('what a local pack writes to stdout is on stderr, where it disturbs no clie
 	for (const line of hub.running.lines) t.notThrows(() => JSON.parse(line), line);
 });
 
-test('what a local pack fails at later is logged, and the hub goes on', async t => {
+test('logs a late failure of a local pack and keeps running', async t => {
 	const {hub} = await startWith(t, {
 		'late.mjs': [
 			'export const fail = () => { setImmediate(() => { throw new Error("too late"); }); return 1; };',
@@ -57,7 +57,7 @@ test('what a local pack fails at later is logged, and the hub goes on', async t 
 	t.is(await value('wix.search(query="x")'), '{"hits":["wix: x"]}');
 });
 
-test('local packs are read anew when their files change, and the client is told', async t => {
+test('reloads local packs when their files change and notifies the client', async t => {
 	const {hub, packs} = await startWith(t, {'mine.mjs': 'export const one = () => 1;'});
 	const value = valueIn(hub);
 	await hub.toolNames();
@@ -70,7 +70,7 @@ test('local packs are read anew when their files change, and the client is told'
 	await until(async () => /Unknown pack 'more'/.test(await value('more.three()')));
 });
 
-test('a local pack that is broken while it is edited is left out until it is mended', async t => {
+test('leaves out a local pack while it has a syntax error and reloads it once it is fixed', async t => {
 	const {hub, packs} = await startWith(t, {'mine.mjs': 'export const one = () => 1;'});
 	const value = valueIn(hub);
 	t.is(await value('mine.one()'), '1');
@@ -82,7 +82,7 @@ test('a local pack that is broken while it is edited is left out until it is men
 	t.pass();
 });
 
-test('a local pack that does not come to an end holds nobody up for longer than startupTimeout', async t => {
+test('waits for a local pack that never finishes loading only until startupTimeout', async t => {
 	const {hub} = await startWith(
 		t,
 		{'endless.mjs': 'await new Promise(() => {});', 'fine.mjs': 'export const one = () => 1;'},
@@ -96,7 +96,7 @@ test('a local pack that does not come to an end holds nobody up for longer than 
 	);
 });
 
-test('the description names each pack and tool as a program has to write it', async t => {
+test('lists packs and tools in the description as a program must write them', async t => {
 	const servers = {proxy: shop('p'), 'my-x': shop('a'), my_x: shop('b'), mine: shop('c')};
 	const {hub} = await startWith(t, {'mine.mjs': 'export const own = () => 1;'}, {servers});
 	const {result} = await hub.ask('tools/list');

@@ -2,7 +2,7 @@ import test from 'ava';
 import {messageIn, startGateway} from '../../helpers/gateway.js';
 import {logged, shop} from './support.js';
 
-test('a tool error of 32 MiB that looks like tokens does not block other clients [SEC-D11]', async t => {
+test('a tool error of 32 MiB of token-like text does not block other clients [SEC-D11]', async t => {
 	const gateway = await startGateway(t, {
 		expose: 'tools',
 		servers: {wix: shop('wix'), notion: shop('notion')},

@@ -20,7 +20,7 @@ for (const [what, command, expected] of [
 		t.regex(textIn(messageIn(await run)), expected);
 	});
 
-test('an unknown tool or prompt with a name of 16 MB is rejected [SEC-D12]', async t => {
+test('rejects unknown tools and prompts with names of 16 MB [SEC-D12]', async t => {
 	const gateway = await startGateway(t, {expose: 'both', servers: {wix: shop('wix', '--tools=2000')}});
 	const client = await gateway.open('');
 	const name = 'q'.repeat(16_000_000);

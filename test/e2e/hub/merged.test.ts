@@ -3,7 +3,7 @@ import {errorIn, namesIn, shop, startHub} from './support.js';
 
 const two = {expose: 'tools', servers: {wix: shop('wix'), notion: shop('notion')}};
 
-test('resources of all servers are in one list, and each is read where it is', async t => {
+test('lists the resources of all upstreams together and reads each from its upstream', async t => {
 	const hub = await startHub(t, two);
 	t.like(await hub.ask('resources/list'), {
 		result: {resources: [{uri: 'shop://wix/stock'}, {uri: 'shop://notion/stock'}]},
@@ -13,7 +13,7 @@ test('resources of all servers are in one list, and each is read where it is', a
 	});
 });
 
-test('a resource that only a template speaks of is read where the template is from', async t => {
+test('reads a resource that only matches a template from the upstream of the template', async t => {
 	const hub = await startHub(t, two);
 	t.like(await hub.ask('resources/read', {uri: 'shop://notion/item/7'}), {
 		result: {contents: [{text: 'shop://notion/item/7 of notion'}]},
@@ -21,7 +21,7 @@ test('a resource that only a template speaks of is read where the template is fr
 	t.is(errorIn(await hub.ask('resources/read', {uri: 'other://thing'})).code, -32002);
 });
 
-test('prompts of all servers are in one list, named after their servers', async t => {
+test('lists the prompts of all upstreams together, prefixed with the service name', async t => {
 	const hub = await startHub(t, two);
 	t.deepEqual(namesIn(await hub.ask('prompts/list'), 'prompts'), ['wix__greet', 'notion__greet']);
 	t.like(await hub.ask('prompts/get', {name: 'notion__greet'}), {
@@ -33,7 +33,7 @@ test('prompts of all servers are in one list, named after their servers', async 
 	);
 });
 
-test('completions are asked where the prompt or the resource is', async t => {
+test('routes completion requests to the upstream of the prompt or resource', async t => {
 	const hub = await startHub(t, two);
 	const argument = {name: 'who', value: ''};
 	t.like(await hub.ask('completion/complete', {ref: {type: 'ref/prompt', name: 'notion__greet'}, argument}), {
@@ -45,7 +45,7 @@ test('completions are asked where the prompt or the resource is', async t => {
 	});
 });
 
-test('what a server asks in a call is asked of the client, and its answer reaches that server', async t => {
+test('forwards server requests during a call to the client and routes each response back', async t => {
 	const hub = await startHub(t, two, {capabilities: {elicitation: {}}});
 	const answers = ['wix', 'notion'].map(server => hub.call(`${server}__ask`));
 	const questions = await Promise.all(
@@ -61,14 +61,14 @@ test('what a server asks in a call is asked of the client, and its answer reache
 	await hub.running.says(/wix client \{"elicitation"/);
 });
 
-test('servers are told what the client can do, and nothing else', async t => {
+test('sends exactly the capabilities of the client to upstreams', async t => {
 	const hub = await startHub(t, two);
 	await hub.toolNames();
 	await hub.running.says(/wix client \{\}/);
 	t.pass();
 });
 
-test('log messages say which server they are from, and all servers hear how much is wanted', async t => {
+test('names the upstream in log messages and sends the log level to all upstreams', async t => {
 	const hub = await startHub(t, two);
 	await hub.toolNames();
 	t.deepEqual((await hub.ask('logging/setLevel', {level: 'debug'})).result, {});
@@ -80,7 +80,7 @@ test('log messages say which server they are from, and all servers hear how much
 	});
 });
 
-test('servers are added and removed when the file changes, and the others stay', async t => {
+test('adds and removes upstreams when the configuration file changes and keeps the others', async t => {
 	const hub = await startHub(t, two);
 	await hub.toolNames();
 	await hub.configure({...two, servers: {notion: shop('notion'), third: shop('third')}});
@@ -93,7 +93,7 @@ test('servers are added and removed when the file changes, and the others stay',
 });
 
 for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
-	test(`a client of ${version} is spoken to in its own version`, async t => {
+	test(`negotiates ${version} with a client that requests it`, async t => {
 		const hub = await startHub(t, two, {version});
 		t.like(hub.welcome, {result: {protocolVersion: version}});
 		t.is((await hub.toolNames()).length, 24);

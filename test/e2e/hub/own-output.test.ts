@@ -56,12 +56,12 @@ const seen = [
 	],
 ] as const;
 
-test('run shows the output of a 2026-07-28 server as its tool returned it [A-D9]', async t => {
+test('run returns the output of a 2026-07-28 upstream exactly as its tool did [A-D9]', async t => {
 	const hub = await startHub(t, {servers: {wix: modern}});
 	for (const [what, command, expected] of seen) t.is(await run(hub, command), expected, what);
 });
 
-test('expose: tools has the output of a 2026-07-28 server as an object [A-D9]', async t => {
+test('expose: tools wraps the output of a 2026-07-28 upstream in an object [A-D9]', async t => {
 	const hub = await startHub(t, {expose: 'tools', servers: {wix: modern}});
 	t.like(await hub.call('wix__sites'), {result: {structuredContent: {result: outputs.sites}}});
 });
@@ -74,7 +74,7 @@ methods['tools/list'] = () => ({tools: [
 methods['tools/call'] = () => ({content: [{type: 'text', text: '[1,2]'}], structuredContent: {result: [1, 2]}});
 `);
 
-test('run shows what a tool of FastMCP returned, where its schema has the mark [A-D9]', async t => {
+test('run unwraps the result of a FastMCP tool whose schema is marked as wrapped [A-D9]', async t => {
 	const hub = await startHub(t, {servers: {fm: fastmcp}});
 	t.is(await run(hub, 'fm.wrapped()'), '[1,2]');
 	t.is(await run(hub, '[n + 1 for n in fm.wrapped()]'), '[2,3]');

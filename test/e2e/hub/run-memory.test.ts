@@ -83,7 +83,7 @@ for (const [what, command, expected] of [
 	],
 ] as const)
 	test.serial(
-		`a program that loops calls with the longest ${what} stays within the memory of a run, and other clients get responses [SEC-D2]`,
+		`limits memory and responds to other clients while a program loops calls with the longest ${what} [SEC-D2]`,
 		async t => {
 			const gateway = await startGateway(t, {servers: {large}, runTimeout: '10m'});
 			const [looping, other] = [await gateway.open(''), await gateway.open('')];
@@ -108,7 +108,7 @@ for (const [runCall, limit] of [
 	['4MiB', /^large\.long returned \d+ bytes; the limit is 4194304\. Request less data\.$/],
 ] as const)
 	test.serial(
-		`a response of 13 MiB exceeds the limit of a whole response or of a result, with ${runCall} per call [SEC-D2]`,
+		`rejects a response of 13 MiB by the limit of a response or of a result, with ${runCall} per call [SEC-D2]`,
 		async t => {
 			const gateway = await startGateway(t, {servers: {large}, limits: {runCall}, runTimeout: '10m'});
 			const command = 'try: large.long()\nexcept ToolError as e: x = str(e)\nprint(x)';

@@ -8,7 +8,7 @@ import {errorIn, logged, shop, startHub, textIn} from './support.js';
 const two = {servers: {wix: shop('wix'), 'my-notion': shop('notion')}};
 const run = (command: string) => ({command});
 
-test('results of one server are arguments of another, and both are returned', async t => {
+test('passes a result of one upstream to another and returns both', async t => {
 	const hub = await startHub(t, two);
 	const command = 'sites = wix.list_sites(); pages = my_notion.search(query=sites[0].name)';
 	t.like(await hub.call('run', run(command)), {
@@ -21,7 +21,7 @@ test('results of one server are arguments of another, and both are returned', as
 	});
 });
 
-test('the description teaches the notation and names the packs that are there', async t => {
+test('explains the notation in the description and lists the connected packs', async t => {
 	const hub = await startHub(t, {...two, servers: {...two.servers, off: {...shop('off'), enabled: false}}});
 	const {result} = await hub.ask('tools/list');
 	const [tool] = (result as {readonly tools: ReadonlyArray<{readonly description: string}>}).tools;
@@ -31,7 +31,7 @@ test('the description teaches the notation and names the packs that are there', 
 	t.notRegex(tool?.description ?? '', /^off: /m);
 });
 
-test('a call in run that takes too long is cancelled at its server, and the error says so [J5]', async t => {
+test('cancels a call that exceeds its timeout in a run and reports the timeout [J5]', async t => {
 	const hub = await startHub(t, {servers: {wix: {...shop('wix'), timeout: '3s'}}});
 	const answer = await hub.call('run', run('wix.slow()'));
 	t.like(answer, {result: {isError: true}});
@@ -44,7 +44,7 @@ for (const [how, command] of [
 	['a plain call', 'wix.slow()'],
 	['a program', 'for n in range(2):\n  wix.slow()'],
 ] as const)
-	test(`a run of ${how} that the client cancels is cancelled at its server, and has no answer`, async t => {
+	test(`cancels the calls of a run of ${how} that the client cancels, and sends no response`, async t => {
 		const hub = await startHub(t, two);
 		hub.running.send({id: 'c', method: 'tools/call', params: {name: 'run', arguments: {command}}});
 		await hub.running.says(/wix is slow/);
@@ -54,7 +54,7 @@ for (const [how, command] of [
 		t.false(hub.running.lines.some(line => line.includes('"id":"c"')));
 	});
 
-test('what a server asks in the course of a run is asked of the client', async t => {
+test('forwards a server request during a run to the client', async t => {
 	const hub = await startHub(t, two, {capabilities: {elicitation: {}}});
 	const answer = hub.call('run', run('wix.ask()'));
 	const {id} = await hub.running.message(({method}) => method === 'elicitation/create');
@@ -64,7 +64,7 @@ test('what a server asks in the course of a run is asked of the client', async t
 	});
 });
 
-test('Subprocess crash: a server that dies in a run is unavailable, in the words of the reason, until it is back [A-D18]', async t => {
+test('reports why an upstream exited during a run until it is available again [A-D18]', async t => {
 	const file = join(await newFolder(t), 'open');
 	await writeFile(file, '');
 	const hub = await startHub(t, {servers: {wix: shop('wix', `--until=${file}`)}});
@@ -86,7 +86,7 @@ test('Subprocess crash: a server that dies in a run is unavailable, in the words
 	t.is(textIn(await hub.call('run', run('wix.search(query="x")'))), '{"hits":["wix: x"]}');
 });
 
-test('20 runs at once: every answer is that of its own run', async t => {
+test('gives each of 20 concurrent runs its own result', async t => {
 	const hub = await startHub(t, two);
 	const answers = await Promise.all(
 		Array.from({length: 20}, (_, at) => hub.call('run', run(`wix.echo(value=${at}).value`))),
@@ -97,7 +97,7 @@ test('20 runs at once: every answer is that of its own run', async t => {
 	);
 });
 
-test('what is no command is told so in the result, where models read it', async t => {
+test('reports a missing command as a tool result, which models read', async t => {
 	const hub = await startHub(t, two);
 	t.like(await hub.call('run', {code: '1'}), {result: {isError: true}});
 	t.is(errorIn(await hub.ask('tools/call', {arguments: {}})).code, -32602);
@@ -120,7 +120,7 @@ async function packsIn(folder: string): Promise<void> {
 	await writeFile(join(folder, 'packs', 'broken.mjs'), 'export const = 1;');
 }
 
-test('a local pack wins over the server of its name tool by tool, and one that cannot be loaded is warned of [A-D10]', async t => {
+test("prefers a tool of a local pack over the upstream's and warns about a pack that fails to load [A-D10]", async t => {
 	const folder = await newFolder(t);
 	await packsIn(folder);
 	const hub = await startHub(t, {...two, packs: join(folder, 'packs')});
@@ -135,7 +135,7 @@ test('a local pack wins over the server of its name tool by tool, and one that c
 	await until(() => logged(hub.running, 'run.pack.broken').length === 1);
 });
 
-test('a hub that is one of its own servers is told so, and starts no others [J4]', async t => {
+test('rejects a hub that is its own upstream instead of starting more hubs [J4]', async t => {
 	const hub = await startHub(t, two);
 	const [bridge = '', ...args] = hub.running.child.spawnargs;
 	await hub.configure({...two, servers: {...two.servers, self: {command: bridge, args}}});
@@ -143,7 +143,7 @@ test('a hub that is one of its own servers is told so, and starts no others [J4]
 	t.regex(textIn(await hub.call('run', run('self.run(command="1")'))), /Server 'self' unavailable/);
 });
 
-test('a hub without servers says what is missing', async t => {
+test('reports a missing configuration file', async t => {
 	const {code, stderr} = await runBridge(['hub'], '', {
 		cwd: await newFolder(t),
 		env: {PATH: process.env.PATH},
@@ -152,7 +152,7 @@ test('a hub without servers says what is missing', async t => {
 	t.regex(stderr, /There is no configuration file\. Name servers in bridge\.yaml/);
 });
 
-test('--print-client says how each client starts the hub', async t => {
+test('--print-client prints the configuration of each client', async t => {
 	const file = join(await newFolder(t), 'bridge.json');
 	await writeFile(file, JSON.stringify(two));
 	for (const [client, pattern] of [

@@ -20,7 +20,7 @@ for (const [what, params] of [
 	['a tool', {name: 'wix__echo', arguments: {value: 1}, _meta}],
 	['run', {name: 'run', arguments: {command: 'wix.echo(value=1)'}, _meta}],
 ] as const)
-	test(`a call of ${what} is a span in the client's trace, and the server is told of it`, async t => {
+	test(`records a call of ${what} as a span in the client's trace and passes its traceparent to the upstream`, async t => {
 		const hub = await startHub(t, both, traced);
 		const {result} = await hub.ask('tools/call', params);
 		await until(() => spans(hub.running).some(({span}) => span === 'proxy.tool.call'));
@@ -29,7 +29,7 @@ for (const [what, params] of [
 		t.true(JSON.stringify(result).includes(`00-${parent.traceId}-${call?.spanId}-01`));
 	});
 
-test('the trace of a client is passed on also where nobody traces here', async t => {
+test("passes the client's traceparent to upstreams when tracing is off", async t => {
 	const hub = await startHub(t, both);
 	for (const params of [
 		{name: 'wix__echo', arguments: {}, _meta},
@@ -38,7 +38,7 @@ test('the trace of a client is passed on also where nobody traces here', async t
 		t.true(JSON.stringify((await hub.ask('tools/call', params)).result).includes(_meta.traceparent));
 });
 
-test('a connection and a call that fail are spans with an error', async t => {
+test('records failed connections and calls as spans with an error', async t => {
 	const hub = await startHub(
 		t,
 		{...both, servers: {...both.servers, broken: {command: 'no-such-command'}}},
@@ -57,7 +57,7 @@ test('a connection and a call that fail are spans with an error', async t => {
 	);
 });
 
-test('traces that are wanted where there is nothing to export them are warned of, with what to install', async t => {
+test('warns how to install an exporter when tracing is requested without one', async t => {
 	const env = {...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9'};
 	const hub = await startHub(t, both, {env});
 	await hub.toolNames();
@@ -65,7 +65,7 @@ test('traces that are wanted where there is nothing to export them are warned of
 	t.regex(String(logged(hub.running, 'telemetry.failed')[0]?.msg), /npm install @opentelemetry\/sdk-node/);
 });
 
-test('traces are wanted by the standard variables alone', t => {
+test('enables tracing by the standard variables only', t => {
 	const endpoint = {OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318'};
 	t.false(isTracingRequested({}));
 	t.false(isTracingRequested({OTEL_SERVICE_NAME: 'bridge'}));

@@ -11,7 +11,7 @@ const two = {expose: 'tools', servers: {wix: shop('wix'), notion: shop('notion')
 const connectedWith = (server: string): RegExp =>
 	new RegExp(`"server":"${server}","type":"stdio","toolCount":12`);
 
-test('the tools of all servers are in one list, named after their servers', async t => {
+test('lists the tools of all upstreams together, prefixed with the service name', async t => {
 	const hub = await startHub(t, two);
 	const names = await hub.toolNames();
 	t.is(names.length, 24);
@@ -19,7 +19,7 @@ test('the tools of all servers are in one list, named after their servers', asyn
 	t.false(names.includes('run'));
 });
 
-test('a call reaches the server that the tool is of, under its own name, and its answer comes back', async t => {
+test('routes a call to the upstream of the tool under the original name and returns the result', async t => {
 	const hub = await startHub(t, two);
 	t.like(await hub.call('wix__get_product', {product_id: 'abc', include_variants: true}), {
 		result: {structuredContent: {product_id: 'abc', include_variants: true, shop: 'wix'}},
@@ -27,26 +27,26 @@ test('a call reaches the server that the tool is of, under its own name, and its
 	t.is(textIn(await hub.call('notion__search', {query: 'x'})), '{"hits":["notion: x"]}');
 });
 
-test('expose: run shows one tool, and no others can be called', async t => {
+test('expose: run lists only run and rejects calls of other tools', async t => {
 	const hub = await startHub(t, {...two, expose: 'run'});
 	t.deepEqual(await hub.toolNames(), ['run']);
 	t.is(errorIn(await hub.call('wix__search', {query: 'x'})).code, -32602);
 	t.is(errorIn(await hub.ask('resources/list')).code, -32601);
 });
 
-test('expose: both shows run and all tools', async t => {
+test('expose: both lists run and all tools', async t => {
 	const hub = await startHub(t, {...two, expose: 'both'});
 	const names = await hub.toolNames();
 	t.is(names.length, 25);
 	t.is(names[0], 'run');
 });
 
-test('initialize is answered before any server has said anything', async t => {
+test('responds to initialize before any upstream is connected', async t => {
 	const hub = await startHub(t, {expose: 'tools', servers: {wix: shop('wix', '--until=/nowhere')}});
 	t.like(hub.welcome, {result: {capabilities: {tools: {listChanged: true}}}});
 });
 
-test('tools/list waits for all servers', async t => {
+test('tools/list waits for all upstreams', async t => {
 	const file = join(await newFolder(t), 'open');
 	const servers = {wix: shop('wix'), late: shop('late', `--until=${file}`)};
 	const hub = await startHub(t, {expose: 'tools', servers});
@@ -57,7 +57,7 @@ test('tools/list waits for all servers', async t => {
 	t.is((await names).length, 24);
 });
 
-test('a server that is late joins, and the client is told', async t => {
+test('adds the tools of an upstream that connects late and notifies the client', async t => {
 	const file = join(await newFolder(t), 'open');
 	const servers = {wix: shop('wix'), late: shop('late', `--until=${file}`)};
 	const hub = await startHub(t, {expose: 'tools', startupTimeout: '300ms', servers});
@@ -70,7 +70,7 @@ test('a server that is late joins, and the client is told', async t => {
 	t.is(textIn(await hub.call('late__search', {query: 'x'})), '{"hits":["late: x"]}');
 });
 
-test('a server that cannot be started is warned of, and the others are there', async t => {
+test('warns about an upstream that cannot be started and serves the others', async t => {
 	const servers = {wix: shop('wix'), broken: {command: 'no-such-command-anywhere'}};
 	const hub = await startHub(t, {expose: 'tools', servers});
 	t.is((await hub.toolNames()).length, 12);
@@ -92,7 +92,7 @@ test('a server that cannot be started is warned of, and the others are there', a
 	t.like(logged(hub.running, 'proxy.init').at(0), {serverCount: 2, connected: 1, failed: 1, toolCount: 12});
 });
 
-test('a server that dies at its start is started again, and joins', async t => {
+test('restarts a child that exits at its start, and adds its tools', async t => {
 	const once = join(await newFolder(t), 'once');
 	const servers = {wix: shop('wix'), shy: shop('shy', `--once=${once}`)};
 	const hub = await startHub(t, {expose: 'tools', servers});
@@ -102,7 +102,7 @@ test('a server that dies at its start is started again, and joins', async t => {
 	t.is(textIn(await hub.call('shy__search', {query: 'x'})), '{"hits":["shy: x"]}');
 });
 
-test('a server that dies in a call: the call fails with the reason, others are refused, and it comes back', async t => {
+test('a call fails with the reason when the child exits; calls until its restart are rejected', async t => {
 	const file = join(await newFolder(t), 'open');
 	await writeFile(file, '');
 	const hub = await startHub(t, {expose: 'tools', servers: {wix: shop('wix', `--until=${file}`)}});
@@ -121,7 +121,7 @@ test('a server that dies in a call: the call fails with the reason, others are r
 	t.is(textIn(await search()), '{"hits":["wix: x"]}');
 });
 
-test('a call that takes longer than its server may fails, and the server is told to stop', async t => {
+test('times out a call after the timeout of its service and cancels it at the upstream', async t => {
 	const servers = {wix: {...shop('wix'), timeout: '3s'}, notion: shop('notion')};
 	const hub = await startHub(t, {expose: 'tools', servers});
 	const answer = errorIn(await hub.call('wix__slow'));
@@ -130,7 +130,7 @@ test('a call that takes longer than its server may fails, and the server is told
 	await hub.running.says(/wix cancelled/);
 });
 
-test('a call that the client cancels is cancelled at its server, and has no answer', async t => {
+test('cancels a call at its upstream when the client cancels it, and sends no response', async t => {
 	const hub = await startHub(t, two);
 	hub.running.send({id: 'c', method: 'tools/call', params: {name: 'wix__slow', arguments: {}}});
 	await hub.running.says(/wix is slow/);
@@ -140,7 +140,7 @@ test('a call that the client cancels is cancelled at its server, and has no answ
 	t.false(hub.running.lines.some(line => line.includes('"id":"c"')));
 });
 
-test('a list that changes is told of, when it is another one', async t => {
+test('notifies the client when the tool list of an upstream changes', async t => {
 	const hub = await startHub(t, two);
 	await hub.toolNames();
 	await hub.call('notion__grow');
@@ -148,7 +148,7 @@ test('a list that changes is told of, when it is another one', async t => {
 	t.true((await hub.toolNames()).includes('notion__extra_1'));
 });
 
-test('a tool that nobody has is unknown, with the nearest that there is', async t => {
+test('rejects an unknown tool and suggests the nearest name', async t => {
 	const hub = await startHub(t, two);
 	t.deepEqual(errorIn(await hub.call('wix__serch')), {
 		code: -32602,
@@ -156,7 +156,7 @@ test('a tool that nobody has is unknown, with the nearest that there is', async 
 	});
 });
 
-test('when the client closes its end, all servers are gone', async t => {
+test('stops all children when the client closes stdin', async t => {
 	const hub = await startHub(t, marker => ({
 		expose: 'tools',
 		servers: {wix: shop('wix', marker), notion: shop('notion', marker)},
@@ -168,7 +168,7 @@ test('when the client closes its end, all servers are gone', async t => {
 	t.like(logged(hub.running, 'proxy.shutdown').at(0), {status: 'SUCCESS', serverCount: 2});
 });
 
-test('progress of a call reaches the client under its own token', async t => {
+test("forwards progress of a call under the client's token", async t => {
 	const hub = await startHub(t, two);
 	const params = {name: 'wix__steps', arguments: {}, _meta: {progressToken: 'mine'}};
 	await hub.ask('tools/call', params);
@@ -179,7 +179,7 @@ test('progress of a call reaches the client under its own token', async t => {
 	);
 });
 
-test('a name that is not configured at all is no server', async t => {
+test('rejects a tool of a service that is not configured', async t => {
 	const hub = await startHub(t, two);
 	t.deepEqual(namesIn(await hub.ask('prompts/list'), 'prompts'), ['wix__greet', 'notion__greet']);
 	t.is(errorIn(await hub.call('other__search')).code, -32602);

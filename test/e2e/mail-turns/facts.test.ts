@@ -5,7 +5,7 @@ import {startServe} from '../serve/support.js';
 import {isMail, mailPlace, until} from './place.js';
 
 for (const kind of fakeKinds)
-	test(`${kind}: the audit of a turn with mail has the senders, the ids and the start of the texts [S-D15]`, async t => {
+	test(`${kind}: audits a turn with mail with the senders, the ids and the start of the texts [S-D15]`, async t => {
 		const at = await mailPlace(t, kind, 'mail_poll_interval_ms = 3600000');
 		await at.post('a', 'PR is ready', {message_id: 'id-1', from: 'dev-1'});
 		await at.post('a', 'x'.repeat(300), {message_id: 'id-2', from: 'dev-2', summary: 'Tests fail'});
@@ -29,7 +29,7 @@ for (const kind of fakeKinds)
 	});
 
 for (const hasTools of [true, false])
-	test(`an agent ${hasTools ? 'with' : 'without'} mail tools is ${hasTools ? '' : 'not '}pointed to them in its mail [S-D16]`, async t => {
+	test(`mail to an agent ${hasTools ? 'with' : 'without'} mail tools does ${hasTools ? '' : 'not '}refer to them [S-D16]`, async t => {
 		const at = await mailPlace(t, 'app-server', `atm_tools = ${hasTools}\nmax_message_length = 10`);
 		await at.post('a', 'a message that is too long');
 		const client = await startServe(t, at);

@@ -10,7 +10,7 @@ import {bodies, mailFigures, mailPlace, until} from './place.js';
 /* What is marked as read and when, and what comes again: FR-8.6, FR-8.12, FR-8.13, H11, H13. */
 
 for (const kind of fakeKinds) {
-	test(`${kind}: FR-8.6 FR-8.12 H11 Checklist: mail is read once Codex has it, and not when it was only sent`, async t => {
+	test(`${kind}: marks mail as read once Codex has received it, not when it was sent [FR-8.6] [FR-8.12] [H11]`, async t => {
 		const at = await mailPlace(t, kind);
 		const client = await startServe(t, at);
 		await client.codex({prompt: 'say:1', identity: 'a'});
@@ -24,7 +24,7 @@ for (const kind of fakeKinds) {
 		await until(() => at.deliveries().length === 1);
 	});
 
-	test(`${kind}: FR-8.12 FR-8.13 a Codex that dies before the turn starts leaves mail unread, and the next one gets it`, async t => {
+	test(`${kind}: leaves mail unread when Codex exits before the turn starts, and redelivers it after a restart [FR-8.12] [FR-8.13]`, async t => {
 		const at = await mailPlace(t, kind);
 		await at.post('a', 'crash:7');
 		const first = await startServe(t, at);
@@ -43,7 +43,7 @@ for (const kind of fakeKinds) {
 		await until(async () => (await mailFigures(second)).redelivered === 1);
 	});
 
-	test(`${kind}: FR-8.13 after kill -9 in the midst of a turn, mail is unread from the next start on, and comes again`, async t => {
+	test(`${kind}: marks mail as unread and redelivers it after SIGKILL during a turn [FR-8.13]`, async t => {
 		const at = await mailPlace(t, kind);
 		const first = await startServe(t, at);
 		const {codexId} = await first.codex({prompt: 'say:1', identity: 'a'});
@@ -61,7 +61,7 @@ for (const kind of fakeKinds) {
 		t.like(await mailFigures(second), {delivered: 1, redelivered: 1});
 	});
 
-	test(`${kind}: H13 mail that makes every turn fail is parked after five tries, and other mail flows`, async t => {
+	test(`${kind}: parks mail that fails every turn after five tries and delivers other mail [H13]`, async t => {
 		const at = await mailPlace(t, kind);
 		const client = await startServe(t, at);
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
@@ -91,7 +91,7 @@ for (const kind of fakeKinds) {
 	});
 }
 
-test('whatever is written to an agent, its model gets it inside of the envelope [H10] [FR-8.4]', async t => {
+test('delivers hostile mail to the model only inside the envelope [H10] [FR-8.4]', async t => {
 	const at = await mailPlace(t, 'app-server', 'max_messages = 100');
 	for (const [name, text] of injections) await at.post('a', text, {from: name, summary: text.slice(0, 500)});
 	const client = await startServe(t, at);
@@ -105,7 +105,7 @@ test('whatever is written to an agent, its model gets it inside of the envelope 
 	await until(() => at.inbox('a').every(({read}) => read === true));
 });
 
-test('mail of an inbox that is torn waits, is told of once, and nothing is overwritten [H9]', async t => {
+test('keeps mail of a truncated inbox, warns once and overwrites nothing [H9]', async t => {
 	const at = await mailPlace(t, 'app-server');
 	const client = await startServe(t, at);
 	await client.codex({prompt: 'say:1', identity: 'a'});

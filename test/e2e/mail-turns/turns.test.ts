@@ -11,7 +11,7 @@ import {bodies, isMail, mailFigures, mailPlace, until} from './place.js';
 const read = (messages: readonly JsonObject[]): unknown[] => messages.map(message => message.read);
 
 for (const kind of fakeKinds) {
-	test(`${kind}: FR-8.1 FR-8.4 FR-8.6 Checklist: a turn ends, there is mail, and it starts a turn, in an envelope, and is read`, async t => {
+	test(`${kind}: delivers mail in an envelope in a turn of its own after the current turn, and marks it read [FR-8.1] [FR-8.4] [FR-8.6] [FR-9.2]`, async t => {
 		const at = await mailPlace(t, kind, 'mail_poll_interval_ms = 3600000');
 		await at.post('a', 'PR ready', {message_id: 'the-id', timestamp: '2026-11-17T10:00:00.000Z'});
 		const client = await startServe(t, at);
@@ -42,7 +42,7 @@ for (const kind of fakeKinds) {
 		t.is((await client.reply(codexId, 'say:still here')).structured.content, 'still here');
 	});
 
-	test(`${kind}: FR-8.2 FR-8.5 Checklist: mail comes to an idle thread: of a burst of 15 first 10, then 5; a long one is cut`, async t => {
+	test(`${kind}: delivers a burst of 15 messages to an idle thread as 10 and 5, and truncates long ones [FR-8.2] [FR-8.5]`, async t => {
 		const at = await mailPlace(t, kind, 'max_message_length = 10\nmail_poll_interval_ms = 500');
 		const client = await startServe(t, at);
 		await client.codex({prompt: 'say:1', identity: 'a'});
@@ -65,7 +65,7 @@ for (const kind of fakeKinds) {
 		t.like(await mailFigures(client), {delivered: 16});
 	});
 
-	test(`${kind}: FR-8.9 FR-8.10 FR-8.11 FR-17.6 mail waits for a busy thread and for what the client has queued; the client waits for a turn of mail`, async t => {
+	test(`${kind}: queues mail behind a busy thread and queued client calls, and client calls behind a turn of mail [FR-8.9] [FR-8.10] [FR-8.11] [FR-17.6]`, async t => {
 		const at = await mailPlace(t, kind);
 		const client = await startServe(t, at);
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
@@ -89,7 +89,7 @@ for (const kind of fakeKinds) {
 		);
 	});
 
-	test(`${kind}: FR-17.10 close ends a turn of mail, and mail that waits stays unread`, async t => {
+	test(`${kind}: codex_close ends a turn of mail and leaves queued mail unread [FR-17.10]`, async t => {
 		const at = await mailPlace(t, kind, 'max_messages = 1');
 		const client = await startServe(t, at);
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
@@ -106,7 +106,7 @@ for (const kind of fakeKinds) {
 	});
 }
 
-test('Checklist: mail to an identity without a thread stays unread, and nobody else gets it [FR-8.3]', async t => {
+test('leaves mail to an identity without a thread unread and delivers it to no other identity [FR-8.3]', async t => {
 	const at = await mailPlace(t, 'app-server');
 	const client = await startServe(t, at);
 	await client.codex({prompt: 'say:1', identity: 'a'});
@@ -120,7 +120,7 @@ test('Checklist: mail to an identity without a thread stays unread, and nobody e
 	t.deepEqual(bodies(at.deliveries())[1], ['lost?']);
 });
 
-test('Checklist: auto_mail = false leaves mail to atm_read; by identity and by call it can be had all the same [FR-8.8]', async t => {
+test('auto_mail = false leaves mail to atm_read, unless an identity or a call overrides it [FR-8.8] [FR-10.2]', async t => {
 	const at = await mailPlace(
 		t,
 		'app-server',
@@ -152,7 +152,7 @@ test('Checklist: auto_mail = false leaves mail to atm_read; by identity and by c
 	await told('d');
 });
 
-test('own mail and idle_notification start no turn; mail from others takes own mail along', async t => {
+test("starts no turn for an agent's own mail or idle_notification, but includes its own mail in the next turn", async t => {
 	const at = await mailPlace(t, 'app-server');
 	const client = await startServe(t, at);
 	await client.codex({prompt: 'say:1', identity: 'a'});
@@ -167,7 +167,7 @@ test('own mail and idle_notification start no turn; mail from others takes own m
 	t.like(await mailFigures(client), {notices: 1, delivered: 2});
 });
 
-test('turns of mail in a row are capped until the client speaks [H14]', async t => {
+test('limits consecutive turns of mail until the client calls [H14]', async t => {
 	const at = await mailPlace(t, 'app-server', 'max_mail_turns = 2\nmax_messages = 1');
 	const client = await startServe(t, at);
 	for (const text of ['1', '2', '3']) await at.post('a', text);
@@ -179,7 +179,7 @@ test('turns of mail in a row are capped until the client speaks [H14]', async t 
 	t.deepEqual(bodies(at.deliveries())[2], ['3']);
 });
 
-test('shutdown_request of the lead closes the thread and is approved; that of another is mail', async t => {
+test('approves a shutdown_request of the lead and closes the thread; delivers that of others as mail', async t => {
 	const at = await mailPlace(t, 'app-server');
 	const client = await startServe(t, at);
 	await client.codex({prompt: 'say:1', identity: 'a'});
@@ -202,7 +202,7 @@ test('shutdown_request of the lead closes the thread and is approved; that of an
 	t.false((await client.codex({prompt: 'say:2', identity: 'a'})).isError, 'and the identity is free');
 });
 
-test('the client is told of new mail, of urgent mail by a warning, as its log level wants it; urgent mail comes first', async t => {
+test('notifies the client of new mail at its log level, with a warning for urgent mail, which is delivered first', async t => {
 	const at = await mailPlace(t, 'app-server', 'max_messages = 1');
 	const client = await startServe(t, at);
 	const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});

@@ -24,7 +24,7 @@ async function tools(t: ExecutionContext, team: ReturnType<typeof teamOf>, ident
 	};
 }
 
-test('bridge atm-tools sends and reads as the one it is bound to, and as nobody else [D2] [FR-4.5]', async t => {
+test('bridge atm-tools sends and reads only as the identity it is bound to [D2] [FR-4.5] [FR-4.6]', async t => {
 	const team = teamOf(t);
 	team.put('dev-1', [native('team-lead', 'Begin', {message_id: 'x'})]);
 	const {running, call} = await tools(t, team, 'dev-1');
@@ -58,13 +58,13 @@ test('bridge atm-tools sends and reads as the one it is bound to, and as nobody 
 	t.like(lines[2], {identity: 'dev-1', recipient: 'dev-2@crew', thread_id: 'th-1'});
 });
 
-test('bridge atm-tools needs an identity', async t => {
+test('bridge atm-tools requires an identity', async t => {
 	const {code, stderr} = await runBridge(['atm-tools'], '', {env: envOf(teamOf(t).home)});
 	t.is(code, 2);
 	t.regex(stderr, /--identity NAME/);
 });
 
-test('bridge mail shows inboxes and what is in them, and changes nothing', async t => {
+test('bridge mail shows inboxes and their messages without changing them', async t => {
 	const team = teamOf(t);
 	team.put('dev-1', [
 		native('team-lead', 'One\nline \u001b[31mred', {read: true}),
@@ -100,7 +100,7 @@ test('bridge mail shows inboxes and what is in them, and changes nothing', async
 	t.false(existsSync(team.inboxOf('team-lead')));
 });
 
-test('bridge mail --follow shows what arrives, and ends when it is told to', async t => {
+test('bridge mail --follow prints new mail and exits on SIGTERM', async t => {
 	const team = teamOf(t);
 	const old = native('team-lead', 'Before');
 	team.put('dev-1', [old]);

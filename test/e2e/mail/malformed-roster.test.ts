@@ -15,7 +15,7 @@ const malformed = [
 	{name: {a: 1}},
 ];
 
-test('malformed entries of a roster affect no other member, and are reported once [S-D14]', async t => {
+test('ignores malformed entries of a roster and reports them once [S-D14]', async t => {
 	const at = await place(t, 'app-server');
 	at.configure('[plugins.codex-mcp]\nauto_mail = false\n');
 	const team = teamOf(t, {home: at.base});

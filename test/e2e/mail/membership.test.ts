@@ -8,7 +8,7 @@ import {openCrew, teamOf} from './support.js';
 /* What sessions are to their team: members, with mail tools of their own. */
 
 for (const kind of fakeKinds)
-	test(`${kind}: D2 each session has mail tools of its own in its configuration, unless that is not wanted`, async t => {
+	test(`${kind}: configures mail tools for each Codex session, unless atm_tools is false or the caller has its own [D2]`, async t => {
 		const at = await place(t, kind);
 		teamOf(t, {home: at.base});
 		const serverIn = (args: JsonObject): JsonObject => objectOf(objectOf(args.config)['mcp_servers.atm']);
@@ -26,7 +26,7 @@ for (const kind of fakeKinds)
 		t.deepEqual(serverIn(plain), {});
 	});
 
-test('sessions are on the roster while they last, never busy, and others stay as they are [FR-7.3]', async t => {
+test('adds a Codex session to the roster while it is open, as inactive, and preserves other members [FR-7.3]', async t => {
 	const {client, team, at} = await openCrew(t);
 	const before = readFileSync(team.roster, 'utf8');
 	const {codexId} = await client.codex({prompt: 'say:X', identity: 'arch'});

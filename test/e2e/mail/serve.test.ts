@@ -15,7 +15,7 @@ async function allRead(inbox: () => JsonObject[]): Promise<void> {
 	while (inbox().some(({read}) => read !== true)) await sleep(5);
 }
 
-test('the four tools are in tools/list, beside those of Codex and of sessions [FR-4.1] [FR-8.7]', async t => {
+test('lists the four mail tools next to the Codex and session tools [FR-4.1] [FR-8.7]', async t => {
 	const {client} = await openCrew(t);
 	const {result} = await client.running.request('list', 'tools/list');
 	const tools = listOf(objectOf(result).tools).map(objectOf);
@@ -28,7 +28,7 @@ test('the four tools are in tools/list, beside those of Codex and of sessions [F
 	t.deepEqual(inputs('atm_read'), ['all', 'mark_read', 'limit', 'since', 'from', 'identity', 'codex_id']);
 });
 
-test('Checklist: atm_send puts a message into the inbox, from the bound identity, and is audited [FR-4.2] [FR-4.5] [FR-4.6]', async t => {
+test('atm_send appends a message from the bound identity to the inbox and audits it [FR-4.2] [FR-4.5] [FR-4.6]', async t => {
 	const {client, team, at} = await openCrew(t);
 	const other = teamOf(t, {home: at.base, team: 'others', names: ['team-lead', 'guest']});
 	const {codexId} = await client.codex({prompt: 'say:X', identity: 'arch'});
@@ -65,7 +65,7 @@ test('Checklist: atm_send puts a message into the inbox, from the bound identity
 	t.true(audited.every(({correlation_id: id}) => typeof id === 'string' && id !== ''));
 });
 
-test('Checklist: nobody sends as somebody else, and outside of a thread an identity is needed [FR-4.5] [H4]', async t => {
+test('rejects mail from another identity and, outside of a thread, mail without an identity [FR-4.5] [H4]', async t => {
 	const {client, team, at} = await openCrew(t, '--identity', 'desk');
 	const {codexId, structured} = await client.codex({prompt: 'say:X', identity: 'arch'});
 	const {threadId} = structured;
@@ -99,7 +99,7 @@ test('Checklist: nobody sends as somebody else, and outside of a thread an ident
 	await refused(-32001, {identity: 'arch'});
 });
 
-test('atm_send finds a recipient whose name is written in another case [S-D20]', async t => {
+test('atm_send matches the recipient case-insensitively [S-D20]', async t => {
 	const {client, team} = await openCrew(t, '--identity', 'desk');
 	for (const to of ['DEV-1', 'Dev-1@crew']) {
 		const sent = await call(client, 'atm_send', {identity: 'desk', to, message: 'x'});
@@ -111,7 +111,7 @@ test('atm_send finds a recipient whose name is written in another case [S-D20]',
 	t.regex(near.text, /Did you mean dev-1\?/);
 });
 
-test('1.6 a phantom gets no inbox: the error names those who are there', async t => {
+test('atm_send rejects an unknown recipient, creates no inbox and lists the members', async t => {
 	const {client, team} = await openCrew(t, '--identity', 'desk');
 	const send = (to: string) => call(client, 'atm_send', {identity: 'desk', to, message: 'x'});
 	const unknown = await send('dev-3');
@@ -147,7 +147,7 @@ test('1.6 a phantom gets no inbox: the error names those who are there', async t
 	t.false(existsSync(team.inboxOf('dev-1')));
 });
 
-test('Checklist: atm_read returns unread mail with its envelope, oldest first, and marks it once it has answered [FR-4.3]', async t => {
+test('atm_read returns unread mail with its envelope, oldest first, and marks it read after responding [FR-4.3]', async t => {
 	const {client, team} = await openCrew(t, '--identity', 'dev-1');
 	const identity = 'dev-1';
 	team.put(identity, [
@@ -182,7 +182,7 @@ test('Checklist: atm_read returns unread mail with its envelope, oldest first, a
 		t.is((await read(args)).error.code, -32007);
 });
 
-test('Checklist: atm_broadcast reaches all members but the sender, and tells who could not be reached [FR-4.4]', async t => {
+test('atm_broadcast reaches all members but the sender and reports failed recipients [FR-4.4]', async t => {
 	const {client, team} = await openCrew(t);
 	const {codexId} = await client.codex({prompt: 'say:X', identity: 'arch'});
 	writeFileSync(team.inboxOf('dev-2'), '[{"torn');
@@ -201,7 +201,7 @@ test('Checklist: atm_broadcast reaches all members but the sender, and tells who
 	);
 });
 
-test('the lead gets no member that Claude Code cannot bear, others get the id of ATM; inbox_format decides for all [D1]', async t => {
+test("writes mail in the format of the recipient's inbox, unless inbox_format is set [D1]", async t => {
 	const {client, team, at} = await openCrew(t, '--identity', 'desk');
 	const send = (who: ServeClient, to: string) => call(who, 'atm_send', {identity: 'desk', to, message: 'x'});
 	await send(client, 'team-lead');

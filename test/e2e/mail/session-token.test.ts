@@ -56,7 +56,7 @@ const letter = {to: 'dev-1', message: 'Hello'};
 const refusalIn = (at: Place): JsonObject => at.audit().findLast(line => line.event_type === 'refusal') ?? {};
 
 for (const kind of fakeKinds)
-	test(`${kind}: mail tools of a session prove its identity with a token, while the session is live [SEC-ATM-TOOLS] [FR-4.5] [FR-9.3] [S-D5] [S-D6]`, async t => {
+	test(`${kind}: accepts the token of a Codex session for its mail tools only while the session is live [SEC-ATM-TOOLS] [FR-4.5] [FR-9.3] [S-D5] [S-D6]`, async t => {
 		const at = await place(t, kind);
 		const team = teamOf(t, {home: at.base});
 		at.configure('[plugins.codex-mcp]\nauto_mail = false\n');
@@ -85,7 +85,7 @@ for (const kind of fakeKinds)
 		t.is(team.inbox('dev-1').length, 2);
 	});
 
-test('a session that claims another identity is audited under its own, with its codex_id and thread_id [SEC-ATM-TOOLS] [FR-9.1] [S-D5]', async t => {
+test('audits a Codex session that claims another identity under its own, with codex_id and thread_id [SEC-ATM-TOOLS] [FR-9.1] [S-D5]', async t => {
 	const {client, team, at} = await openCrew(t);
 	const [{env, codexId}, other] = [await session(client, 'spoofer'), await session(client, 'arch')];
 	const thread = (await client.threads()).find(({identity}) => identity === 'spoofer')?.thread_id;
@@ -132,7 +132,7 @@ test('a session that claims another identity is audited under its own, with its 
 	t.truthy(other.codexId);
 });
 
-test('without a token, mail tools must not use the identity of a lead, a Claude teammate or a live session, in any team [SEC-ATM-TOOLS] [S-D6]', async t => {
+test('rejects mail tools without a token for the identity of a lead, a Claude teammate or a live Codex session, in any team [SEC-ATM-TOOLS] [S-D6]', async t => {
 	const {client, team, at} = await openCrew(t);
 	await session(client, 'arch');
 	const roster = team.config();
@@ -172,7 +172,7 @@ test('without a token, mail tools must not use the identity of a lead, a Claude 
 	}
 });
 
-test('with persist_threads = false the roster has the hash of the token [SEC-ATM-TOOLS]', async t => {
+test('verifies the token by its hash in the roster when persist_threads is false [SEC-ATM-TOOLS]', async t => {
 	const at = await place(t, 'mcp-server');
 	teamOf(t, {home: at.base});
 	at.configure('[plugins.codex-mcp]\npersist_threads = false\nauto_mail = false\n');
@@ -187,7 +187,7 @@ test('with persist_threads = false the roster has the hash of the token [SEC-ATM
 	t.is((await own('atm_send', letter)).code, -32003);
 });
 
-test('the token of a session is in no file and no log of any level [SEC-ATM-TOOLS] [S-D10]', async t => {
+test('writes the token of a Codex session to no file and no log of any level [SEC-ATM-TOOLS] [S-D10]', async t => {
 	const at = await place(t, 'mcp-server');
 	teamOf(t, {home: at.base});
 	const logs = join(at.base, 'logs');

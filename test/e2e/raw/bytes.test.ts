@@ -33,7 +33,7 @@ async function trace(bytes: Uint8Array): Promise<{lines: Line[]; texts: string[]
 	return {lines, texts, client};
 }
 
-test('each of the 256 byte values is written in the one way that the format has for it [SIMPLE_014] [I1]', async t => {
+test('logs each of the 256 byte values in its only valid encoding [SIMPLE_014] [I1]', async t => {
 	const {texts} = await trace(all);
 	const whole = [...all].map(escaped).join('');
 	t.true(texts.some(text => text.includes(`"data":"${whole}"`)));
@@ -41,13 +41,13 @@ test('each of the 256 byte values is written in the one way that the format has 
 	t.is(tokens?.length, 256);
 });
 
-test('no line of data has a \\u in it [SIMPLE_014]', async t => {
+test('writes no \\u escape in a data line [SIMPLE_014]', async t => {
 	const {texts} = await trace(Buffer.concat([all, Buffer.from('\u0000\u001f\u007f\u2028é漢😀 \\u0041')]));
 	// A backslash that was sent is written twice, and what follows it is text.
 	for (const text of texts) t.notRegex(text.replaceAll('\\\\', ''), /\\u/);
 });
 
-test('JSON.parse and percent-decoding give back the very bytes, both ways [SIMPLE_014A]', async t => {
+test('JSON.parse and percent-decoding restore the exact bytes of both directions [SIMPLE_014A]', async t => {
 	const {lines, client} = await trace(all);
 	t.true(bytesFrom(lines, client).equals(all));
 	t.true(bytesFrom(lines, `127.0.0.1:${shared().echo.port}`).equals(all));
@@ -61,12 +61,12 @@ for (const [what, bytes] of [
 	['nothing but zeros', Buffer.alloc(5000)],
 	['line separators', Buffer.from('\u2028\u2029\u0085\r\n')],
 ] as const)
-	test(`${what} is in the log byte for byte [I1]`, async t => {
+	test(`logs ${what} byte for byte [I1]`, async t => {
 		const {lines, client} = await trace(bytes);
 		t.true(bytesFrom(lines, client).equals(bytes));
 	});
 
-test('whatever is sent is in the log byte for byte, both ways [I1]', async t => {
+test('logs arbitrary bytes of both directions byte for byte [I1]', async t => {
 	const target = `127.0.0.1:${shared().echo.port}`;
 	await fc.assert(
 		fc.asyncProperty(fc.uint8Array({minLength: 1, maxLength: 3000}), async bytes => {
@@ -78,7 +78,7 @@ test('whatever is sent is in the log byte for byte, both ways [I1]', async t => 
 	);
 });
 
-test('a plus stays a plus, and a slash is not escaped', async t => {
+test('escapes neither a plus nor a slash', async t => {
 	const {texts, lines, client} = await trace(Buffer.from('a+b/c'));
 	t.true(texts.some(text => text.includes('"data":"a+b/c"')));
 	t.is(String(bytesOf(String(lines.find(({from, data}) => from === client && data)?.data))), 'a+b/c');

@@ -43,7 +43,7 @@ async function traced(t: ExecutionContext, ...said: readonly Uint8Array[]) {
 	return {log: join(folder, 'log'), answers, ids};
 }
 
-test('bridge decode gives back what the client of the only connection said, and what it was told', async t => {
+test('bridge decode restores the bytes of each direction of the only connection', async t => {
 	const bytes = randomBytes(100_000);
 	const {log, answers} = await traced(t, bytes);
 	const from = await decode(t, log, '--from');
@@ -54,7 +54,7 @@ test('bridge decode gives back what the client of the only connection said, and 
 	t.true(to.stdout.equals(answers[0] ?? Buffer.alloc(0)));
 });
 
-test('bridge decode --conn ID gives back one connection of several', async t => {
+test('bridge decode --conn ID restores one of several connections', async t => {
 	const {log, ids, answers} = await traced(t, Buffer.from('one'), Buffer.from('two %41\u0000'));
 	const [first = '', second = ''] = ids;
 	t.is(String((await decode(t, log, '--conn', first, '--from')).stdout), 'one');
@@ -62,7 +62,7 @@ test('bridge decode --conn ID gives back one connection of several', async t => 
 	t.true((await decode(t, log, '--conn', second, '--to')).stdout.equals(answers[1] ?? Buffer.alloc(0)));
 });
 
-test('bridge decode of a connection that is not in the log is an error that names it', async t => {
+test('bridge decode rejects a connection that is not in the log and names it', async t => {
 	const {log} = await traced(t, Buffer.from('one'));
 	const {code, stdout, stderr} = await decode(t, log, '--conn', 'zzzzzzzz', '--from');
 	t.is(code, 1);
@@ -70,7 +70,7 @@ test('bridge decode of a connection that is not in the log is an error that name
 	t.regex(stderr, /zzzzzzzz/);
 });
 
-test('bridge decode of several connections without --conn never mixes them', async t => {
+test('bridge decode rejects several connections without --conn instead of mixing them', async t => {
 	const {log, ids} = await traced(t, Buffer.from('one'), Buffer.from('two'));
 	const {code, stdout, stderr} = await decode(t, log, '--from');
 	t.is(code, 2);
@@ -78,7 +78,7 @@ test('bridge decode of several connections without --conn never mixes them', asy
 	for (const id of ids) t.true(stderr.includes(id), stderr);
 });
 
-test('bridge decode --from --to is an error, and so is a log that is not there, or none', async t => {
+test('bridge decode rejects --from with --to, a missing log and no log', async t => {
 	const {log} = await traced(t, Buffer.from('one'));
 	t.is((await decode(t, log, '--from', '--to')).code, 2);
 	const missing = await decode(t, `${log}-missing`, '--from');
@@ -100,7 +100,7 @@ async function written(t: ExecutionContext, text: string): Promise<string> {
 	return log;
 }
 
-test('bridge decode reads logs of RawProx itself: other keys, spaces, \\u and lower case are understood', async t => {
+test('bridge decode reads logs of RawProx with other keys, spaces, \\u escapes and lowercase hex digits', async t => {
 	const log = await written(
 		t,
 		open +
@@ -113,7 +113,7 @@ test('bridge decode reads logs of RawProx itself: other keys, spaces, \\u and lo
 	t.is(String((await decode(t, log, '--to')).stdout), 'back');
 });
 
-test('bridge decode tells of lines that are none, and goes on', async t => {
+test('bridge decode reports invalid lines and continues', async t => {
 	const log = await written(t, `${open}${data('one ')}nonsense\n${data('two')}{"torn`);
 	const {code, stdout, stderr} = await decode(t, log, '--from');
 	t.is(code, 1);
@@ -121,7 +121,7 @@ test('bridge decode tells of lines that are none, and goes on', async t => {
 	t.regex(stderr, /could not be read, and were left out: 2/);
 });
 
-test('bridge decode tells of a line that was torn by a crash, and of the end that is missing', async t => {
+test('bridge decode reports a line that a crash truncated, and the missing end of the connection', async t => {
 	const log = await written(t, `${open}${data('one ')}${data('two').slice(0, -30)}`);
 	const {code, stdout, stderr} = await decode(t, log);
 	t.is(code, 1);
@@ -133,7 +133,7 @@ test('bridge decode tells of a line that was torn by a crash, and of the end tha
 const gap = '{"time":"2025-11-05T01:02:03.000004Z","event":"gap","lines":3,"bytes":300}\n';
 const close = line('0Ab3xYz9', '"event":"close","from":"t:2","to":"c:1"');
 
-test('bridge decode tells of a gap, for the bytes are not all there', async t => {
+test('bridge decode reports a gap, since bytes are missing', async t => {
 	const log = await written(t, open + data('one') + gap + data('two') + close);
 	const {code, stdout, stderr} = await decode(t, log, '--from');
 	t.is(code, 1);
@@ -141,7 +141,7 @@ test('bridge decode tells of a gap, for the bytes are not all there', async t =>
 	t.regex(stderr, /lacks: 3/);
 });
 
-test('bridge decode tells where the beginning is missing, and whom it took for the client', async t => {
+test('bridge decode reports a missing beginning and the side that it took for the client', async t => {
 	const log = await written(t, gap + data('back', 't:2', 'c:1') + data('there') + close);
 	const {code, stderr} = await decode(t, log, '--from');
 	t.is(code, 1);
@@ -149,7 +149,7 @@ test('bridge decode tells where the beginning is missing, and whom it took for t
 	t.regex(stderr, /lacks: 3/);
 });
 
-test('bridge decode of a whole connection says nothing', async t => {
+test('bridge decode prints no warning for a complete connection', async t => {
 	const {code, stderr} = await decode(t, await written(t, open + data('one') + close));
 	t.deepEqual({code, stderr}, {code: 0, stderr: ''});
 });
@@ -164,7 +164,7 @@ async function rotated(t: ExecutionContext): Promise<string> {
 	return folder;
 }
 
-test('ROT bridge decode reads the files of a folder in the order of time, whatever they are called', async t => {
+test('bridge decode reads the files of a folder in chronological order, regardless of their names', async t => {
 	const folder = await rotated(t);
 	t.deepEqual(await decode(t, folder, '--from'), {code: 0, stdout: Buffer.from('one, two'), stderr: ''});
 	t.is(String((await decode(t, `@${folder}`)).stdout), 'one, two');
@@ -172,7 +172,7 @@ test('ROT bridge decode reads the files of a folder in the order of time, whatev
 	t.is(String((await decode(t, ...files)).stdout), 'one, two');
 });
 
-test('ROT bridge decode puts a connection together that bridge raw has logged to several files', async t => {
+test('bridge decode joins a connection that bridge raw logged to several files', async t => {
 	const peer = await startPeer(t, socket => socket.pipe(socket));
 	const folder = await newFolder(t);
 	const flags = ['--flush-millis', '50', '--filename-format', '%S-%M.log'];
@@ -196,7 +196,7 @@ test('ROT bridge decode puts a connection together that bridge raw has logged to
 		t.deepEqual(await decode(t, folder, direction), {code: 0, stdout: Buffer.from(said), stderr: ''});
 });
 
-test('bridge decode - reads a log from stdin, for a connection that is named', async t => {
+test('bridge decode - reads a log from stdin and requires --conn', async t => {
 	const log = await written(t, open + data('through a pipe') + close);
 	const piped = (flags: string): string[] => ['-c', `cat "$2" | "$0" "$1" decode - ${flags}`];
 	const run = (flags: string) => runProgram(t, 'sh', [...piped(flags), process.execPath, bridgeBin, log]);
@@ -206,13 +206,13 @@ test('bridge decode - reads a log from stdin, for a connection that is named', a
 	t.regex(stderr, /--conn ID/);
 });
 
-test('bridge decode takes no flag of other commands', async t => {
+test('bridge decode rejects flags of other commands', async t => {
 	const {code, stderr} = await decode(t, await written(t, open), '--mcp-port', '0');
 	t.is(code, 2);
 	t.regex(stderr, /--mcp-port is not valid for bridge decode/);
 });
 
-test('bridge decode ends quietly when nobody reads on', async t => {
+test('bridge decode exits quietly when its reader closes the pipe', async t => {
 	const log = await written(t, open + data('x'.repeat(60_000)).repeat(200));
 	const command = '"$0" "$1" decode "$2" --from | head -c 5';
 	const {stdout, stderr} = await runProgram(t, 'sh', ['-c', command, process.execPath, bridgeBin, log]);

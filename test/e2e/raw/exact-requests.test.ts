@@ -25,7 +25,7 @@ async function say(endpoint: string, headers: readonly string[], body: string): 
 
 const JSON_TYPE = 'Content-Type: application/json';
 
-test('the first request of a session is answered in the form that it is documented in [REQ_MCP_008] [REQ_MCP_026]', async t => {
+test('responds to the documented initialize request in the documented form [REQ_MCP_008] [REQ_MCP_026]', async t => {
 	const headers = ['Accept: application/json, text/event-stream', JSON_TYPE];
 	const answer = await say(
 		shared().endpoint,
@@ -54,7 +54,7 @@ test('the first request of a session is answered in the form that it is document
 	});
 });
 
-test('tools can be asked for without a session, without Accept, and with empty params [REQ_MCP_009]', async t => {
+test('lists tools without a session, without Accept and with empty params [REQ_MCP_009]', async t => {
 	const body = '{\n  "jsonrpc": "2.0",\n  "method": "tools/list",\n  "id": 2,\n  "params": {}\n}';
 	const {id, result} = await say(shared().endpoint, [JSON_TYPE], body);
 	t.is(id, 2);
@@ -64,7 +64,7 @@ test('tools can be asked for without a session, without Accept, and with empty p
 	t.deepEqual(shutdown?.inputSchema.properties, {});
 });
 
-test('a rule is added once, and the second time it is an error [REQ_MCP_010] [REQ_MCP_011]', async t => {
+test('adds a rule once and rejects it the second time [REQ_MCP_010] [REQ_MCP_011]', async t => {
 	const port = await freePort();
 	const body = `{
   "jsonrpc": "2.0",
@@ -87,7 +87,7 @@ test('a rule is added once, and the second time it is an error [REQ_MCP_010] [RE
 	t.like(error, {code: -32602, message: `Port ${port} already in use`});
 });
 
-test('a shutdown without arguments is answered, and is one [REQ_MCP_016]', async t => {
+test('responds to a shutdown with empty arguments and exits [REQ_MCP_016]', async t => {
 	const raw = await startRaw(t, ['--mcp-port', '0']);
 	const body = '{"jsonrpc":"2.0","method":"tools/call","id":4,"params":{"name":"shutdown","arguments":{}}}';
 	const {id, result} = await say(raw.endpoint, [JSON_TYPE], body);

@@ -19,7 +19,7 @@ async function logging(t: ExecutionContext, flushMs: string): Promise<{raw: Raw;
 	return {raw: await startRaw(t, args), logs};
 }
 
-test('lines wait in memory: before the interval is over there is nothing in the file [LOG_011] [SIMPLE_019]', async t => {
+test('buffers lines and writes nothing to the file before the flush interval [LOG_011] [SIMPLE_019]', async t => {
 	const {raw, logs} = await logging(t, '60000');
 	await exchange(raw.port, 'patience');
 	t.false(textIn(logs).includes('patience'));
@@ -27,7 +27,7 @@ test('lines wait in memory: before the interval is over there is nothing in the 
 	t.true(textIn(logs).includes('patience'));
 });
 
-test('lines for stdout wait, too, and only mcp-ready does not [LOG_008] [SIMPLE_019A]', async t => {
+test('buffers lines for stdout, too, except mcp-ready [LOG_008] [SIMPLE_019A]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--flush-millis', '60000', '--mcp-port', '0', `0:127.0.0.1:${echo.port}`]);
@@ -40,14 +40,14 @@ test('lines for stdout wait, too, and only mcp-ready does not [LOG_008] [SIMPLE_
 	t.is(raw.lines.filter(({data}) => data === 'patience').length, 2);
 });
 
-test('after --flush-millis lines are in the file, while all goes on [LOG_009] [LOG_010] [CMD_003]', async t => {
+test('writes lines to the file after --flush-millis while running [LOG_009] [LOG_010] [CMD_003]', async t => {
 	const {raw, logs} = await logging(t, '100');
 	await exchange(raw.port, 'soon there');
 	await until(() => textIn(logs).includes('soon there'));
 	t.is(raw.running.child.exitCode, null);
 });
 
-test('without --flush-millis lines are in the file after a while [LOG_009]', async t => {
+test('writes lines to the file after the default interval [LOG_009]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const logs = await newLogs(t);
@@ -57,7 +57,7 @@ test('without --flush-millis lines are in the file after a while [LOG_009]', asy
 	t.is(raw.running.child.exitCode, null);
 });
 
-test('each destination has a buffer of its own: to stop one flushes that one alone [LOG_012]', async t => {
+test('stopping a destination flushes only its own buffer [LOG_012]', async t => {
 	const {raw, logs} = await logging(t, '60000');
 	const other = await newLogs(t);
 	await done(raw.endpoint, 'start-logging', {directory: other});
@@ -69,7 +69,7 @@ test('each destination has a buffer of its own: to stop one flushes that one alo
 	t.true(textIn(logs).includes('both'));
 });
 
-test('between flushes the file is closed: one that is moved away is made anew [LOG_014]', async t => {
+test('closes the file between flushes and recreates it after it was moved [LOG_014]', async t => {
 	const {raw, logs} = await logging(t, '50');
 	await exchange(raw.port, 'before');
 	await until(() => textIn(logs).includes('"close"'));
@@ -81,7 +81,7 @@ test('between flushes the file is closed: one that is moved away is made anew [L
 	t.notRegex(await readFile(join(logs, 'moved'), 'utf8'), /after/);
 });
 
-test('with --flush-millis 0 lines are in the file at once, and nothing turns in circles', async t => {
+test('--flush-millis 0 writes lines at once without an idle loop', async t => {
 	const {raw, logs} = await logging(t, '0');
 	await exchange(raw.port, 'at once');
 	await until(() => textIn(logs).includes('at once'));

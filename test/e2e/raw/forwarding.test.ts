@@ -29,7 +29,7 @@ function isWhole(t: ExecutionContext, lines: readonly Line[]): void {
 	t.is(lines.at(-1)?.event, 'close');
 }
 
-test('a client that has ended still gets its answer [I2]', async t => {
+test('a client that has ended its side still receives the reply [I2]', async t => {
 	const {raw, client, address, target} = await through(t);
 	const [asked, answer] = [readAll(target), readAll(client)];
 	client.end('question');
@@ -41,7 +41,7 @@ test('a client that has ended still gets its answer [I2]', async t => {
 	isWhole(t, await raw.connection(address));
 });
 
-test('a target that has ended still gets what the client says [I2]', async t => {
+test('a target that has ended its side still receives data from the client [I2]', async t => {
 	const {raw, client, address, target} = await through(t);
 	const [asked, answer] = [readAll(target), readAll(client)];
 	target.end('hello');
@@ -55,7 +55,7 @@ test('a target that has ended still gets what the client says [I2]', async t => 
 	t.is(bytesFrom(lines, address).length, 2000);
 });
 
-test('a reset by the target is a reset for the client [I2]', async t => {
+test('forwards a reset by the target to the client [I2]', async t => {
 	const {raw, client, address, target} = await through(t);
 	client.write('x');
 	await readBytes(target, 1);
@@ -65,7 +65,7 @@ test('a reset by the target is a reset for the client [I2]', async t => {
 	isWhole(t, await raw.connection(address));
 });
 
-test('a reset by the client is a reset for the target [I2]', async t => {
+test('forwards a reset by the client to the target [I2]', async t => {
 	const {raw, client, address, target} = await through(t);
 	client.write('x');
 	await readBytes(target, 1);
@@ -75,7 +75,7 @@ test('a reset by the client is a reset for the target [I2]', async t => {
 	isWhole(t, await raw.connection(address));
 });
 
-test('when both end at once all is said, with one open and one close [I2]', async t => {
+test('forwards all data when both sides end at once, with one open and one close [I2]', async t => {
 	const {raw, client, address, target} = await through(t);
 	const [asked, answer] = [readAll(target), readAll(client)];
 	client.end('from here');
@@ -86,7 +86,7 @@ test('when both end at once all is said, with one open and one close [I2]', asyn
 	t.is(String(bytesFrom(lines, address)), 'from here');
 });
 
-test('a connection on which nothing is said has an open and a close [I2]', async t => {
+test('logs an open and a close for a connection without data [I2]', async t => {
 	const {raw, client, address, target} = await through(t);
 	const ended = ending(target);
 	client.end();
@@ -97,7 +97,7 @@ test('a connection on which nothing is said has an open and a close [I2]', async
 	t.is(lines.length, 2);
 });
 
-test('a target that is down: open, then close with an error, the client is closed, and the rule lives [I3]', async t => {
+test('logs an open and a close with an error when the target is down, and keeps the rule [I3]', async t => {
 	const port = await freePort();
 	const raw = await startRaw(t, [...QUICK, `0:127.0.0.1:${port}`]);
 	const client = await dial(raw.port);
@@ -112,7 +112,7 @@ test('a target that is down: open, then close with an error, the client is close
 	t.is(String((await exchange(raw.port, 'now it is up')).answer), 'now it is up');
 });
 
-test('a target whose name is unknown: open, then close with an error [I3]', async t => {
+test('logs an open and a close with an error when the target name does not resolve [I3]', async t => {
 	const raw = await startRaw(t, [...QUICK, '0:no-such-host.invalid:80']);
 	const client = await dial(raw.port);
 	const address = ownAddress(client);
@@ -123,7 +123,7 @@ test('a target whose name is unknown: open, then close with an error [I3]', asyn
 	t.regex(String(lines.at(-1)?.error), /no-such-host\.invalid|ENOTFOUND|EAI_AGAIN/);
 });
 
-test('what a client says before the target is connected arrives in order [I3]', async t => {
+test('forwards in order what a client sends before the target is connected [I3]', async t => {
 	const peer = await startPeer(t, socket => socket.pipe(socket));
 	const raw = await startRaw(t, [...QUICK, `0:localhost:${peer.port}`]);
 	const text = Array.from({length: 5000}, (_, index) => `${index}\n`).join('');
@@ -160,7 +160,7 @@ async function flood(raw: Raw, peer: Peer, isFromTarget: boolean): Promise<numbe
 }
 
 for (const isFromTarget of [true, false])
-	test(`a ${isFromTarget ? 'client' : 'target'} that does not read holds the other side back, and memory is bounded [I4]`, async t => {
+	test(`applies backpressure for a ${isFromTarget ? 'client' : 'target'} that does not read, within bounded memory [I4]`, async t => {
 		const peer = await startPeer(t, () => {}, {isPaused: true});
 		const raw = await startRaw(t, ['--mcp-port', '0', `0:127.0.0.1:${peer.port}`]);
 		await done(raw.endpoint, 'stop-logging');
@@ -177,7 +177,7 @@ for (const [rule, host] of [
 	['[::1]:0:[::1]:', '::1'],
 	['localhost:0:127.0.0.1:', '127.0.0.1'],
 ] as const)
-	test(`a rule ${rule}PORT listens and connects where it says`, async t => {
+	test(`a rule ${rule}PORT listens and connects at its addresses`, async t => {
 		const peer = await startPeer(t, socket => socket.pipe(socket), {host});
 		const raw = await startRaw(t, [...QUICK, `${rule}${peer.port}`]);
 		const local = /^(?:\[(.*?)\]|([^:]*)):0:/.exec(rule)?.slice(1).find(Boolean) ?? '127.0.0.1';

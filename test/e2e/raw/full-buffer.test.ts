@@ -20,7 +20,7 @@ async function logging(
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const gapsIn = (lines: readonly Line[]): Line[] => lines.filter(({event}) => event === 'gap');
 
-test('--on-full gap: traffic does not wait; lines are left out, and how many is in the log', async t => {
+test('--on-full gap: drops lines instead of delaying traffic, and logs how many', async t => {
 	const {raw, logs} = await logging(t, '--max-buffer', '100kB', '--flush-millis', '600000');
 	const bytes = randomBytes(3_000_000);
 	const {answer} = await exchange(raw.port, bytes);
@@ -37,7 +37,7 @@ test('--on-full gap: traffic does not wait; lines are left out, and how many is 
 	t.true(kept < 6_000_000, `${kept}`);
 });
 
-test('--on-full gap is the default, and 256 MiB hold a burst of 8 MB whole', async t => {
+test('--on-full gap is the default, and 256 MiB buffer a burst of 8 MB completely', async t => {
 	const {raw, logs, target} = await logging(t, '--flush-millis', '600000');
 	const bytes = randomBytes(8_000_000);
 	const {answer} = await exchange(raw.port, bytes);
@@ -49,7 +49,7 @@ test('--on-full gap is the default, and 256 MiB hold a burst of 8 MB whole', asy
 	t.is(hashOf(Buffer.concat(back)), hashOf(bytes));
 });
 
-test('--on-full wait loses nothing, however small the buffer', async t => {
+test('--on-full wait loses nothing, even with a small buffer', async t => {
 	const {raw, logs, target} = await logging(
 		t,
 		'--max-buffer',
@@ -71,7 +71,7 @@ test('--on-full wait loses nothing, however small the buffer', async t => {
 	t.is(hashOf(parts(true)), hashOf(bytes));
 });
 
-test('--on-full wait: memory stays small under 40 MB of traffic', async t => {
+test('--on-full wait: bounds memory under 40 MB of traffic', async t => {
 	const {raw} = await logging(t, '--max-buffer', '8MiB', '--on-full', 'wait', '--flush-millis', '50');
 	await exchange(raw.port, randomBytes(2_000_000));
 	const before = peakMiB(raw.running.pid);
@@ -80,7 +80,7 @@ test('--on-full wait: memory stays small under 40 MB of traffic', async t => {
 	t.is(await raw.stop(), 0);
 });
 
-test('forwarding does not wait for a log on stdout that nobody reads [SIMPLE_018]', async t => {
+test('forwards traffic while the reader of the log on stdout is stalled [SIMPLE_018]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--max-buffer', '1MiB', '--flush-millis', '20', `0:127.0.0.1:${echo.port}`]);
@@ -93,7 +93,7 @@ test('forwarding does not wait for a log on stdout that nobody reads [SIMPLE_018
 	t.true(gapsIn(raw.lines).length > 0);
 });
 
-test('--on-full wait holds traffic while nobody reads the log on stdout, and lets it go on after', async t => {
+test('--on-full wait: delays traffic while the reader of the log on stdout is stalled, and then continues', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const flags = ['--max-buffer', '256kB', '--on-full', 'wait', '--flush-millis', '20'];

@@ -72,7 +72,7 @@ test('start-logging rejects a symbolic link, as a file and as a folder [SEC-D3]'
 	t.is(readFileSync(victim, 'utf8'), '');
 });
 
-test('start-logging rejects a symbolic link in front of the folder [SEC-D3]', async t => {
+test('start-logging rejects a symbolic link in the path of the folder [SEC-D3]', async t => {
 	const folder = await newFolder(t);
 	const target = join(folder, 'target');
 	await mkdir(join(target, 'there'), {recursive: true});
@@ -104,7 +104,7 @@ test('start-logging follows symbolic links in the path of --log-root, but not in
 	await isRejected(t, {directory: join(root, 'inner', 'b')}, /inner is a symbolic link/, endpoint);
 });
 
-test('start-logging appends to a traffic log, and to an empty file [SEC-D3] [REQ_MCP_012]', async t => {
+test('start-logging appends to a traffic log and to an empty file [SEC-D3] [REQ_MCP_012]', async t => {
 	const directory = await newFolder(t);
 	await writeFile(join(directory, 'empty.ndjson'), '');
 	for (const filename_format of ['empty.ndjson', 'empty.ndjson', 'new.ndjson', 'new.ndjson']) {
@@ -155,7 +155,7 @@ test('start-logging stays inside --log-root, also with .. and symbolic links [SE
 	await done(endpoint, 'start-logging', {directory: null});
 });
 
-test('a format matches the file names that it produces, and no others [SEC-D3]', t => {
+test('a format matches the file names that it produces and no others [SEC-D3]', t => {
 	const part = fc.oneof(
 		fc.constantFrom('%Y', '%m', '%d', '%H', '%M', '%S', '%%', '%x', '.', '-'),
 		fc.string(),
@@ -179,7 +179,7 @@ for (const [how, args, variables] of [
 	['--mcp-token', ['--mcp-token', TOKEN], {}],
 	['BRIDGE_MCP_TOKEN', [], {BRIDGE_MCP_TOKEN: TOKEN}],
 ] as const)
-	test(`${how} demands Authorization: Bearer, and the token is not on stdout [SEC-D3] [REQ_MCP_003]`, async t => {
+	test(`${how} requires Authorization: Bearer, and the token is not on stdout [SEC-D3] [REQ_MCP_003]`, async t => {
 		const env = {...process.env, ...variables};
 		const {running, endpoint, lines} = await startRaw(t, ['--mcp-port', '0', ...args], {env});
 		t.deepEqual(Object.keys(lines[0] ?? {}), ['time', 'event', 'endpoint']);
@@ -199,7 +199,7 @@ for (const [args, reason] of [
 	[['0:127.0.0.1:9', '--log-root', '/tmp'], /Add --mcp-port/],
 	[['--mcp-port', '0', '--log-root', '/dev/null'], /cannot be the folder for logs/],
 ] as const)
-	test(`bridge raw ${args.join(' ')} is an error [SEC-D3]`, async t => {
+	test(`rejects bridge raw ${args.join(' ')} [SEC-D3]`, async t => {
 		const {code, stderr} = await runBridge(['raw', ...args]);
 		t.is(code, 2);
 		t.regex(stderr, reason);

@@ -32,7 +32,7 @@ const newText = (): string => {
 };
 
 test.serial(
-	'a log on stdout begins with start-logging, and its folder is null [LOG_001] [LOG_003]',
+	'a log on stdout begins with start-logging and a directory of null [LOG_001] [LOG_003]',
 	async t => {
 		const begin = await shared().line(({event}) => event !== 'mcp-ready');
 		t.like(begin, {event: 'start-logging', directory: null});
@@ -40,18 +40,21 @@ test.serial(
 	},
 );
 
-test.serial('start-logging has a filename_format for a folder, and none for stdout [LOG_016]', async t => {
-	const logs = await newLogs(t);
-	await start(logs, {filename_format: 'x.ndjson'});
-	await stop(logs);
-	const [begin] = events(linesIn(logs), 'start-logging');
-	t.deepEqual(Object.keys(begin ?? {}), ['time', 'event', 'directory', 'filename_format']);
-	t.like(begin, {directory: logs, filename_format: 'x.ndjson'});
-	const [onStdout] = events(shared().lines, 'start-logging');
-	t.deepEqual(Object.keys(onStdout ?? {}), ['time', 'event', 'directory']);
-});
+test.serial(
+	'start-logging contains a filename_format for a folder, but not for stdout [LOG_016]',
+	async t => {
+		const logs = await newLogs(t);
+		await start(logs, {filename_format: 'x.ndjson'});
+		await stop(logs);
+		const [begin] = events(linesIn(logs), 'start-logging');
+		t.deepEqual(Object.keys(begin ?? {}), ['time', 'event', 'directory', 'filename_format']);
+		t.like(begin, {directory: logs, filename_format: 'x.ndjson'});
+		const [onStdout] = events(shared().lines, 'start-logging');
+		t.deepEqual(Object.keys(onStdout ?? {}), ['time', 'event', 'directory']);
+	},
+);
 
-test.serial('start-logging takes the default format where none is given [LOG_018]', async t => {
+test.serial('start-logging uses the default format without filename_format [LOG_018]', async t => {
 	const logs = await newLogs(t);
 	await start(logs);
 	await stop(logs);
@@ -59,7 +62,7 @@ test.serial('start-logging takes the default format where none is given [LOG_018
 	t.regex(readdirSync(logs).join(), /^rawprox_\d{4}-\d\d-\d\d-\d\d\.ndjson$/);
 });
 
-test.serial('start-logging is told to all destinations, the new one included [LOG_001]', async t => {
+test.serial('logs start-logging to all destinations, including the new one [LOG_001]', async t => {
 	const [one, two] = [await newLogs(t), await newLogs(t)];
 	await start(one);
 	await start(two);
@@ -76,39 +79,39 @@ test.serial('start-logging is told to all destinations, the new one included [LO
 	);
 });
 
-test.serial('stop-logging is the last line of a destination that is stopped, at once [LOG_002]', async t => {
-	const logs = await newLogs(t);
-	await start(logs);
-	await stop(logs);
-	const last = linesIn(logs).at(-1);
-	t.deepEqual(Object.keys(last ?? {}), ['time', 'event', 'directory']);
-	t.like(last, {event: 'stop-logging', directory: logs});
-	const before = textIn(logs);
-	await seenOnStdout(newText());
-	t.is(textIn(logs), before);
-});
-
 test.serial(
-	'traffic is logged to stdout and to several folders at once, the same in each [LOG_004]',
+	'stop-logging is the last line of a stopped destination and is written at once [LOG_002]',
 	async t => {
-		const [one, two] = [await newLogs(t), await newLogs(t)];
-		await start(one);
-		await start(two);
-		const text = newText();
-		await seenOnStdout(text);
-		await stop(one);
-		await stop(two);
-		const about = (lines: readonly Line[]): Line[] => {
-			const id = lines.find(({data}) => data === text)?.ConnID;
-			return lines.filter(({ConnID}) => ConnID === id);
-		};
-		t.is(about(shared().lines).length, 4);
-		t.deepEqual(about(linesIn(one)), about(shared().lines));
-		t.deepEqual(about(linesIn(two)), about(shared().lines));
+		const logs = await newLogs(t);
+		await start(logs);
+		await stop(logs);
+		const last = linesIn(logs).at(-1);
+		t.deepEqual(Object.keys(last ?? {}), ['time', 'event', 'directory']);
+		t.like(last, {event: 'stop-logging', directory: logs});
+		const before = textIn(logs);
+		await seenOnStdout(newText());
+		t.is(textIn(logs), before);
 	},
 );
 
-test.serial('a folder that is stopped gets no more, and the others do [LOG_007]', async t => {
+test.serial('logs the same traffic to stdout and several folders at once [LOG_004]', async t => {
+	const [one, two] = [await newLogs(t), await newLogs(t)];
+	await start(one);
+	await start(two);
+	const text = newText();
+	await seenOnStdout(text);
+	await stop(one);
+	await stop(two);
+	const about = (lines: readonly Line[]): Line[] => {
+		const id = lines.find(({data}) => data === text)?.ConnID;
+		return lines.filter(({ConnID}) => ConnID === id);
+	};
+	t.is(about(shared().lines).length, 4);
+	t.deepEqual(about(linesIn(one)), about(shared().lines));
+	t.deepEqual(about(linesIn(two)), about(shared().lines));
+});
+
+test.serial('a stopped folder receives no more lines, and the others do [LOG_007]', async t => {
 	const [one, two] = [await newLogs(t), await newLogs(t)];
 	await start(one);
 	await start(two);
@@ -120,7 +123,7 @@ test.serial('a folder that is stopped gets no more, and the others do [LOG_007]'
 	t.true(has(linesIn(two), text));
 });
 
-test.serial('stop-logging with null stops stdout alone [LOG_006] [LOG_019]', async t => {
+test.serial('stop-logging with null stops only stdout [LOG_006] [LOG_019]', async t => {
 	const logs = await newLogs(t);
 	await start(logs);
 	const text = newText();
@@ -140,7 +143,7 @@ test.serial('stop-logging with null stops stdout alone [LOG_006] [LOG_019]', asy
 });
 
 test.serial(
-	'stop-logging without a folder stops all, each with an event of its own [LOG_005] [LOG_019]',
+	'stop-logging without a folder stops all destinations and logs an event for each [LOG_005] [LOG_019]',
 	async t => {
 		const [one, two] = [await newLogs(t), await newLogs(t)];
 		await start(one);
@@ -158,7 +161,7 @@ test.serial(
 	},
 );
 
-test.serial('starting stdout twice tells of it once more, and no line comes twice', async t => {
+test.serial('starting stdout twice logs start-logging again and duplicates no line', async t => {
 	const {length} = events(shared().lines, 'start-logging');
 	await start(null);
 	await until(() => events(shared().lines, 'start-logging').length > length);
@@ -173,7 +176,7 @@ test.serial('starting stdout twice tells of it once more, and no line comes twic
 	t.is(events(shared().lines, 'start-logging').length, length + 2);
 });
 
-test.serial('starting one folder twice writes no line twice', async t => {
+test.serial('starting the same folder twice duplicates no line', async t => {
 	const logs = await newLogs(t);
 	await start(logs, {filename_format: 'x.ndjson'});
 	await start(logs, {filename_format: 'x.ndjson'});
@@ -184,7 +187,7 @@ test.serial('starting one folder twice writes no line twice', async t => {
 	t.like(linesIn(logs).at(-1), {event: 'stop-logging', directory: logs});
 });
 
-test.serial('one folder under two names is one destination', async t => {
+test.serial('treats two spellings of a folder as one destination', async t => {
 	const logs = await newLogs(t);
 	await start(logs, {filename_format: 'x.ndjson'});
 	await start(`${logs}/../logs/`, {filename_format: 'x.ndjson'});
@@ -194,7 +197,7 @@ test.serial('one folder under two names is one destination', async t => {
 	t.is(linesIn(logs).filter(({data}) => data === text).length, 2);
 });
 
-test.serial('stopping what was never started is an error, and traffic goes on', async t => {
+test.serial('rejects stopping a folder that was never started, and traffic continues', async t => {
 	const answer = await call(shared().endpoint, 'stop-logging', {directory: await newLogs(t)});
 	t.is(typeof failureOf(answer).message, 'string');
 	await seenOnStdout(newText());

@@ -16,35 +16,35 @@ const resultOf = async (answer: Promise<Message>): Promise<Message> => (await an
 const BOTH = {accept: 'application/json, text/event-stream'};
 const PING = '{"jsonrpc":"2.0","method":"ping","id":1}';
 
-test('a client that takes JSON and SSE is answered over HTTP in one of the two [REQ_MCP_007]', async t => {
+test('responds to a client that accepts JSON and SSE with one of the two [REQ_MCP_007]', async t => {
 	const {status, headers, text} = await postText(shared().endpoint, PING, BOTH);
 	t.is(status, 200);
 	t.regex(headers.get('content-type') ?? '', /^(?:application\/json|text\/event-stream)/);
 	t.regex(text, /\{"jsonrpc":"2\.0".*"result":\{\}/);
 });
 
-test('requests are taken at /mcp, and nowhere else [REQ_MCP_021]', async t => {
+test('accepts requests only at /mcp [REQ_MCP_021]', async t => {
 	t.is((await postText(shared().endpoint, PING)).status, 200);
 	for (const path of ['/', '/mcp/', '/mcp/x', '/MCP', '/sse', '/mcp2', '/m%63p'])
 		t.is((await postText(new URL(path, shared().endpoint).href, PING)).status, 404, path);
 });
 
-test('a client of 2024-11-05 is answered with that version [REQ_MCP_022]', async t => {
+test('negotiates 2024-11-05 with a client of that version [REQ_MCP_022]', async t => {
 	t.is((await resultOf(initialize())).protocolVersion, '2024-11-05');
 });
 
-test('initialize is answered with version, capabilities and who this is [REQ_MCP_008]', async t => {
+test('responds to initialize with version, capabilities and serverInfo [REQ_MCP_008]', async t => {
 	const result = await resultOf(initialize());
 	for (const key of ['protocolVersion', 'capabilities', 'serverInfo']) t.true(key in result, key);
 });
 
-test('initialize is answered with the name and the version of the server [REQ_MCP_019]', async t => {
+test('responds to initialize with the name and the version of the server [REQ_MCP_019]', async t => {
 	const {serverInfo} = (await resultOf(initialize())) as {serverInfo: Message};
 	t.is(serverInfo.name, 'rawprox');
 	t.regex(String(serverInfo.version), /^\d+\.\d+/);
 });
 
-test('initialize takes protocolVersion, capabilities and clientInfo, whatever is in them [REQ_MCP_027]', async t => {
+test('accepts any protocolVersion, capabilities and clientInfo in initialize [REQ_MCP_027]', async t => {
 	const params = {
 		protocolVersion: '2024-11-05',
 		capabilities: {roots: {listChanged: true}, sampling: {}, experimental: {x: {}}},
@@ -53,20 +53,20 @@ test('initialize takes protocolVersion, capabilities and clientInfo, whatever is
 	t.is((await resultOf(ask(shared().endpoint, 'initialize', params))).protocolVersion, '2024-11-05');
 });
 
-test('the answer to initialize has tools among its capabilities, as an object [REQ_MCP_028]', async t => {
+test('responds to initialize with tools as an object among the capabilities [REQ_MCP_028]', async t => {
 	const {protocolVersion, capabilities, serverInfo} = await resultOf(initialize());
 	t.is(protocolVersion, '2024-11-05');
 	t.is(typeof (capabilities as Message).tools, 'object');
 	t.deepEqual(Object.keys(serverInfo as Message).slice(0, 2), ['name', 'version']);
 });
 
-test('tools/list is answered with tools and what they take [REQ_MCP_009]', async t => {
+test('responds to tools/list with tools and their input schemas [REQ_MCP_009]', async t => {
 	const tools = await toolsOf(shared().endpoint);
 	t.true(tools.length > 0);
 	for (const {inputSchema} of tools) t.is(inputSchema.type, 'object');
 });
 
-test('there are five tools, and no other [REQ_MCP_039]', async t => {
+test('lists exactly five tools [REQ_MCP_039]', async t => {
 	t.deepEqual((await toolsOf(shared().endpoint)).map(({name}) => name).sort(), [
 		'add-port-rule',
 		'remove-port-rule',
@@ -92,43 +92,43 @@ async function schemaOf(name: string) {
 	return {types, required};
 }
 
-test('start-logging takes a folder or null, and the format of names [REQ_MCP_034]', async t => {
+test('the schema of start-logging has an optional folder or null and filename_format [REQ_MCP_034]', async t => {
 	t.deepEqual(await schemaOf('start-logging'), {
 		types: {directory: ['string', 'null'], filename_format: 'string'},
 		required: [],
 	});
 });
 
-test('stop-logging takes a folder or null, or nothing [REQ_MCP_035]', async t => {
+test('the schema of stop-logging has an optional folder or null [REQ_MCP_035]', async t => {
 	t.deepEqual(await schemaOf('stop-logging'), {types: {directory: ['string', 'null']}, required: []});
 });
 
-test('add-port-rule has to be given two ports and a host [REQ_MCP_036]', async t => {
+test('the schema of add-port-rule requires two ports and a host [REQ_MCP_036]', async t => {
 	t.deepEqual(await schemaOf('add-port-rule'), {
 		types: {local_port: 'integer', target_host: 'string', target_port: 'integer'},
 		required: ['local_port', 'target_host', 'target_port'],
 	});
 });
 
-test('remove-port-rule has to be given a port [REQ_MCP_037]', async t => {
+test('the schema of remove-port-rule requires a port [REQ_MCP_037]', async t => {
 	t.deepEqual(await schemaOf('remove-port-rule'), {
 		types: {local_port: 'integer'},
 		required: ['local_port'],
 	});
 });
 
-test('shutdown takes nothing [REQ_MCP_038]', async t => {
+test('the schema of shutdown has no arguments [REQ_MCP_038]', async t => {
 	t.deepEqual(await schemaOf('shutdown'), {types: {}, required: []});
 });
 
-test('requests are POSTs with Content-Type application/json [REQ_MCP_025]', async t => {
+test('requires the content type application/json for POST [REQ_MCP_025]', async t => {
 	const {endpoint} = shared();
 	for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON'])
 		t.is((await postText(endpoint, PING, {'content-type': type})).status, 200, type);
 	t.is((await postText(endpoint, PING, {'content-type': 'text/plain'})).status, 415);
 });
 
-test('an Accept of JSON and SSE is fine, and so is JSON alone, anything, or no Accept at all [REQ_MCP_026]', async t => {
+test('accepts an Accept header with JSON and SSE, JSON only or */*, or none [REQ_MCP_026]', async t => {
 	const {endpoint} = shared();
 	for (const accept of ['application/json, text/event-stream', 'application/json', '*/*'])
 		t.is((await postText(endpoint, PING, {accept})).status, 200, accept);
@@ -146,7 +146,7 @@ test('an Accept of JSON and SSE is fine, and so is JSON alone, anything, or no A
 	t.is(status, 200);
 });
 
-test('a notification is answered with 202, and nothing', async t => {
+test('responds to a notification with 202 and an empty body', async t => {
 	for (const method of ['notifications/initialized', 'notifications/cancelled', 'notifications/unknown']) {
 		const {status, text} = await postText(shared().endpoint, JSON.stringify({jsonrpc: '2.0', method}), BOTH);
 		t.is(status, 202);
@@ -154,7 +154,7 @@ test('a notification is answered with 202, and nothing', async t => {
 	}
 });
 
-test('GET and DELETE are answered with 405 and the methods there are', async t => {
+test('responds to GET and DELETE with 405 and the allowed methods', async t => {
 	for (const method of ['GET', 'DELETE']) {
 		const response = await fetch(shared().endpoint, {method, headers: {accept: 'text/event-stream'}});
 		await response.text();
@@ -163,7 +163,7 @@ test('GET and DELETE are answered with 405 and the methods there are', async t =
 	}
 });
 
-test('no session id is given, and none is needed', async t => {
+test('neither assigns nor requires a session id', async t => {
 	const {headers} = await postText(shared().endpoint, PING, BOTH);
 	t.is(headers.get('mcp-session-id'), null);
 });
@@ -175,12 +175,12 @@ for (const [version, answered] of [
 	['1999-01-01', '2025-11-25'],
 	['2099-01-01', '2025-11-25'],
 ] as const)
-	test(`a client that asks for ${version} is answered with ${answered}`, async t => {
+	test(`responds to a client that requests ${version} with ${answered}`, async t => {
 		const {protocolVersion} = await resultOf(initialize(version));
 		t.is(protocolVersion, answered);
 	});
 
-test('the probe of a modern client is answered with the versions there are', async t => {
+test('responds to a server/discover probe with the supported versions', async t => {
 	const version = '2026-07-28';
 	const meta = {
 		'io.modelcontextprotocol/protocolVersion': version,
@@ -195,7 +195,7 @@ test('the probe of a modern client is answered with the versions there are', asy
 	t.true(supportedVersions.includes(version));
 });
 
-test('a text that is no JSON is answered with -32700, and no id', async t => {
+test('rejects invalid JSON with -32700 and no id', async t => {
 	for (const body of ['{', 'nonsense', '', '{"jsonrpc":"2.0","id":1,"method":"ping"']) {
 		const {message} = await postText(shared().endpoint, body);
 		t.is(failureOf(message).code, -32700, body);
@@ -203,26 +203,26 @@ test('a text that is no JSON is answered with -32700, and no id', async t => {
 	}
 });
 
-test('an unknown method is answered with -32601', async t => {
+test('rejects an unknown method with -32601', async t => {
 	for (const method of ['nope', 'resources/list', 'constructor', '__proto__'])
 		t.is(failureOf(await ask(shared().endpoint, method)).code, -32601, method);
 });
 
-test('what is JSON but no request is answered with -32600', async t => {
+test('rejects JSON that is not a request with -32600', async t => {
 	for (const body of ['7', '"x"', 'null', '{}', '{"jsonrpc":"1.0","id":1,"method":"ping"}', '{"id":1}']) {
 		const {message} = await postText(shared().endpoint, body);
 		t.is(failureOf(message).code, -32600, body);
 	}
 });
 
-test('a batch is refused', async t => {
+test('rejects a batch', async t => {
 	const {status, message} = await postText(shared().endpoint, `[${PING}]`);
 	t.is(status, 400);
 	t.is(failureOf(message).code, -32600);
 });
 
 for (const id of ['0', '"text"', '9007199254740993', '1.5', '-3', '""'])
-	test(`the id ${id} comes back as it was written`, async t => {
+	test(`preserves the spelling of the id ${id}`, async t => {
 		const body = `{"jsonrpc":"2.0","method":"ping","id":${id}}`;
 		const {text} = await postText(shared().endpoint, body);
 		t.true(text.includes(`"id":${id}`), text);

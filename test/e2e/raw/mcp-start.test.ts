@@ -7,14 +7,14 @@ import {ask, call, done, postText} from './control.js';
 import {linesIn, parsed, startRaw, TIME, textIn} from './support.js';
 import {dial, ending, exchange, readBytes, startEcho, startPeer} from './tcp.js';
 
-test('--mcp-port PORT has the control server listen on that port [REQ_MCP_001] [CMD_002]', async t => {
+test('--mcp-port PORT starts the control server on that port [REQ_MCP_001] [CMD_002]', async t => {
 	const port = await freePort();
 	const raw = await startRaw(t, ['--mcp-port', String(port)]);
 	t.is(raw.endpoint, `http://localhost:${port}/mcp`);
 	t.truthy((await ask(raw.endpoint, 'ping')).result);
 });
 
-test('with --mcp-port 0 the system chooses a port that is free [REQ_MCP_002]', async t => {
+test('--mcp-port 0 binds a free port [REQ_MCP_002]', async t => {
 	const [one, two] = await Promise.all([startRaw(t, ['--mcp-port', '0']), startRaw(t, ['--mcp-port', '0'])]);
 	const ports = [one, two].map(({endpoint}) => Number(new URL(endpoint).port));
 	t.true(ports.every(port => port > 0));
@@ -23,7 +23,7 @@ test('with --mcp-port 0 the system chooses a port that is free [REQ_MCP_002]', a
 	t.truthy((await ask(two.endpoint, 'ping')).result);
 });
 
-test('mcp-ready has the time, the event and the endpoint [REQ_MCP_003] [CMD_010]', async t => {
+test('mcp-ready contains the time, the event and the endpoint [REQ_MCP_003] [CMD_010]', async t => {
 	const raw = await startRaw(t, ['--mcp-port', '0']);
 	const [ready] = raw.lines;
 	t.deepEqual(Object.keys(ready ?? {}), ['time', 'event', 'endpoint']);
@@ -31,7 +31,7 @@ test('mcp-ready has the time, the event and the endpoint [REQ_MCP_003] [CMD_010]
 	t.regex(String(ready?.time), TIME);
 });
 
-test('mcp-ready is the first line on stdout, at once, and what follows is NDJSON as well [REQ_MCP_004]', async t => {
+test('writes mcp-ready as the first line on stdout, unbuffered, and NDJSON after it [REQ_MCP_004]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--flush-millis', '600000', '--mcp-port', '0', `0:127.0.0.1:${echo.port}`]);
@@ -45,7 +45,7 @@ test('mcp-ready is the first line on stdout, at once, and what follows is NDJSON
 	t.deepEqual(times, [...times].sort());
 });
 
-test('with --mcp-port alone it runs, and waits for commands [REQ_MCP_005]', async t => {
+test('runs with --mcp-port only and accepts commands [REQ_MCP_005]', async t => {
 	const raw = await startRaw(t, ['--mcp-port', '0']);
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
@@ -55,7 +55,7 @@ test('with --mcp-port alone it runs, and waits for commands [REQ_MCP_005]', asyn
 	t.is(raw.running.child.exitCode, null);
 });
 
-test('with --mcp-port alone there is no help [REQ_MCP_006]', async t => {
+test('prints no help with --mcp-port only [REQ_MCP_006]', async t => {
 	const raw = await startRaw(t, ['--mcp-port', '0']);
 	t.truthy((await ask(raw.endpoint, 'ping')).result);
 	t.is(await raw.stop(), 0);
@@ -63,7 +63,7 @@ test('with --mcp-port alone there is no help [REQ_MCP_006]', async t => {
 	for (const {event} of raw.lines) t.is(typeof event, 'string');
 });
 
-test('with --mcp-port and rules it forwards, and takes commands meanwhile [REQ_MCP_018]', async t => {
+test('forwards traffic and accepts commands at the same time with --mcp-port and rules [REQ_MCP_018]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--mcp-port', '0', '--flush-millis', '20', `0:127.0.0.1:${echo.port}`]);
@@ -77,7 +77,7 @@ test('with --mcp-port and rules it forwards, and takes commands meanwhile [REQ_M
 	socket.destroy();
 });
 
-test('shutdown is answered, and then the process ends with 0 [REQ_MCP_020]', async t => {
+test('responds to shutdown and then exits with 0 [REQ_MCP_020]', async t => {
 	const raw = await startRaw(t, ['--mcp-port', '0']);
 	const {status, message} = await postText(
 		raw.endpoint,
@@ -88,7 +88,7 @@ test('shutdown is answered, and then the process ends with 0 [REQ_MCP_020]', asy
 	t.deepEqual(await raw.running.exited, {code: 0, signal: null});
 });
 
-test('with --mcp-port and a folder, the log is in the folder from the start, without any rule [REQ_MCP_023]', async t => {
+test('logs to the folder from the start with --mcp-port and a folder, also without rules [REQ_MCP_023]', async t => {
 	const logs = join(await newFolder(t), 'logs');
 	const raw = await startRaw(t, ['--mcp-port', '0', '--flush-millis', '100', `@${logs}`]);
 	t.is(raw.lines[0]?.event, 'mcp-ready');
@@ -97,7 +97,7 @@ test('with --mcp-port and a folder, the log is in the folder from the start, wit
 	t.is(raw.lines.length, 1);
 });
 
-test('traffic of rules that are added goes to the folder of the command line [REQ_MCP_023]', async t => {
+test('logs traffic of added rules to the folder of the command line [REQ_MCP_023]', async t => {
 	const logs = join(await newFolder(t), 'logs');
 	const raw = await startRaw(t, ['--mcp-port', '0', `@${logs}`]);
 	const echo = await startEcho();
@@ -110,7 +110,7 @@ test('traffic of rules that are added goes to the folder of the command line [RE
 	t.is(raw.lines.length, 1);
 });
 
-test('a folder without a format of its own has the default one, whatever the command line says of another [REQ_MCP_012]', async t => {
+test('uses the default format for a folder without filename_format, regardless of --filename-format [REQ_MCP_012]', async t => {
 	const [logs, other] = [join(await newFolder(t), 'logs'), join(await newFolder(t), 'other')];
 	const raw = await startRaw(t, ['--mcp-port', '0', '--filename-format', 'x.ndjson', `@${logs}`]);
 	await done(raw.endpoint, 'start-logging', {directory: other});
@@ -119,14 +119,14 @@ test('a folder without a format of its own has the default one, whatever the com
 	t.regex(readdirSync(other).join(), /^rawprox_\d{4}-\d\d-\d\d-\d\d\.ndjson$/);
 });
 
-test('the endpoint is http://localhost:PORT/mcp, and localhost is found under either address [REQ_MCP_024]', async t => {
+test('the endpoint is http://localhost:PORT/mcp and reachable over IPv4 and IPv6 [REQ_MCP_024]', async t => {
 	const raw = await startRaw(t, ['--mcp-port', '0']);
 	t.regex(raw.endpoint, /^http:\/\/localhost:[1-9]\d*\/mcp$/);
 	for (const host of ['localhost', '127.0.0.1', '[::1]'])
 		t.truthy((await ask(raw.endpoint.replace('localhost', host), 'ping')).result, host);
 });
 
-test('the order of arguments is free', async t => {
+test('accepts arguments in any order', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const logs = join(await newFolder(t), 'logs');
@@ -138,7 +138,7 @@ test('the order of arguments is free', async t => {
 	t.deepEqual(readdirSync(logs), ['x.ndjson']);
 });
 
-test('shutdown with traffic: the answer first, then all is closed, and the log is whole to its last byte [I9]', async t => {
+test('shutdown under traffic responds first, closes all connections and completes the log [I9]', async t => {
 	const logs = join(await newFolder(t), 'logs');
 	const peer = await startPeer(t, socket => socket.pipe(socket));
 	const args = ['--mcp-port', '0', '--flush-millis', '600000', `0:127.0.0.1:${peer.port}`, `@${logs}`];

@@ -17,7 +17,7 @@ const isWell = async (): Promise<boolean> =>
 	String((await exchange(shared().port, 'well?')).answer) === 'well?' &&
 	(await ask(shared().endpoint, 'ping')).result !== undefined;
 
-test('tools/call runs the tool that is named, with the arguments that are given [REQ_MCP_010]', async t => {
+test('tools/call runs the named tool with the arguments [REQ_MCP_010]', async t => {
 	const directory = await newLogs(t);
 	const params = {name: 'start-logging', arguments: {directory}};
 	t.truthy((await ask(shared().endpoint, 'tools/call', params)).result);
@@ -25,7 +25,7 @@ test('tools/call runs the tool that is named, with the arguments that are given 
 	t.is(linesIn(directory)[0]?.directory, directory);
 });
 
-test('a tool that fails is answered with a JSON-RPC error, over HTTP 200 [REQ_MCP_011]', async t => {
+test('responds to a failed tool call with a JSON-RPC error over HTTP 200 [REQ_MCP_011]', async t => {
 	const body = JSON.stringify({
 		jsonrpc: '2.0',
 		method: 'tools/call',
@@ -41,7 +41,7 @@ test('a tool that fails is answered with a JSON-RPC error, over HTTP 200 [REQ_MC
 	t.regex(text, /1/);
 });
 
-test('start-logging starts a log in a folder, with names of the given format [REQ_MCP_012]', async t => {
+test('start-logging starts a log in a folder with names of the format [REQ_MCP_012]', async t => {
 	const directory = await newLogs(t);
 	await done(shared().endpoint, 'start-logging', {directory, filename_format: 'mine.ndjson'});
 	await exchange(shared().port, 'into mine');
@@ -93,7 +93,7 @@ test('remove-port-rule removes the rule of a port [REQ_MCP_015]', async t => {
 	await t.throwsAsync(dial(local_port), {code: 'ECONNREFUSED'});
 });
 
-test('shutdown is a tool that ends the program [REQ_MCP_016]', async t => {
+test('the tool shutdown ends the process [REQ_MCP_016]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--mcp-port', '0', `0:127.0.0.1:${echo.port}`]);
@@ -102,7 +102,7 @@ test('shutdown is a tool that ends the program [REQ_MCP_016]', async t => {
 	await t.throwsAsync(dial(raw.port), {code: 'ECONNREFUSED'});
 });
 
-test('a tool that succeeds is answered with a text that tells of it [REQ_MCP_017]', async t => {
+test('responds to a successful tool call with a text that names the folder [REQ_MCP_017]', async t => {
 	const directory = await newLogs(t);
 	for (const name of ['start-logging', 'stop-logging']) {
 		const answer = await call(shared().endpoint, name, {directory});
@@ -111,7 +111,7 @@ test('a tool that succeeds is answered with a text that tells of it [REQ_MCP_017
 	}
 });
 
-test('tools/call takes a name and arguments; arguments may be left out where none are needed [REQ_MCP_030]', async t => {
+test('tools/call requires a name and accepts missing arguments of tools without required ones [REQ_MCP_030]', async t => {
 	const raw = await startRaw(t, ['--mcp-port', '0']);
 	t.is(failureOf(await ask(raw.endpoint, 'tools/call', {})).code, -32602);
 	t.is(failureOf(await ask(raw.endpoint, 'tools/call', {name: 7, arguments: {}})).code, -32602);
@@ -123,12 +123,12 @@ test('tools/call takes a name and arguments; arguments may be left out where non
 });
 
 for (const name of ['no-such-tool', 'constructor', '__proto__', '', 'SHUTDOWN'])
-	test(`a tool ${JSON.stringify(name)} does not exist [REQ_MCP_030]`, async t => {
+	test(`rejects the unknown tool ${JSON.stringify(name)} [REQ_MCP_030]`, async t => {
 		t.is(failureOf(await call(shared().endpoint, name)).code, -32602);
 		t.true(await isWell());
 	});
 
-test('add-port-rule without one of its three arguments is an error that names it [REQ_MCP_031]', async t => {
+test('add-port-rule rejects a missing argument and names it [REQ_MCP_031]', async t => {
 	const local_port = await freePort();
 	const whole = {local_port, target_host: '127.0.0.1', target_port: 9};
 	for (const key of ['local_port', 'target_host', 'target_port'] as const) {
@@ -140,19 +140,19 @@ test('add-port-rule without one of its three arguments is an error that names it
 	await t.throwsAsync(dial(local_port), {code: 'ECONNREFUSED'});
 });
 
-test('remove-port-rule without a port is an error that names it [REQ_MCP_032]', async t => {
+test('remove-port-rule rejects a missing port and names it [REQ_MCP_032]', async t => {
 	const {code, message} = failureOf(await call(shared().endpoint, 'remove-port-rule', {}));
 	t.is(code, -32602);
 	t.regex(message, /local_port/);
 });
 
-test('of two shutdowns at once one is answered at least, and there is one end [REQ_MCP_016]', async t => {
+test('responds to at least one of two concurrent shutdowns and exits once [REQ_MCP_016]', async t => {
 	const raw = await startRaw(t, ['--mcp-port', '0']);
 	await t.notThrowsAsync(Promise.any([done(raw.endpoint, 'shutdown'), done(raw.endpoint, 'shutdown')]));
 	t.deepEqual(await raw.running.exited, {code: 0, signal: null});
 });
 
-test('shutdown needs no arguments [REQ_MCP_033]', async t => {
+test('shutdown accepts empty arguments [REQ_MCP_033]', async t => {
 	const raw = await startRaw(t, ['--mcp-port', '0']);
 	t.true((await done(raw.endpoint, 'shutdown', {})).length > 0);
 	t.is((await raw.running.exited).code, 0);
@@ -173,7 +173,7 @@ for (const filename_format of [
 	'x'.repeat(300),
 	'é%Y'.repeat(50),
 ])
-	test(`start-logging refuses the format ${JSON.stringify(filename_format).slice(0, 30)}, which names no file of the folder [I6]`, async t => {
+	test(`start-logging rejects the format ${JSON.stringify(filename_format).slice(0, 30)}, which does not name a file in the folder [I6]`, async t => {
 		const directory = await newLogs(t);
 		const answer = await call(shared().endpoint, 'start-logging', {directory, filename_format});
 		t.is(failureOf(answer).code, -32602);
@@ -182,13 +182,13 @@ for (const filename_format of [
 	});
 
 for (const directory of ['', 'x\u0000y', '/dev/null/logs', '/proc/logs', 7, true, {}, ['x']])
-	test(`start-logging refuses the folder ${JSON.stringify(directory)} [I6]`, async t => {
+	test(`start-logging rejects the folder ${JSON.stringify(directory)} [I6]`, async t => {
 		const {message} = failureOf(await call(shared().endpoint, 'start-logging', {directory}));
 		t.true(message.length > 0);
 		t.true(await isWell());
 	});
 
-test('start-logging with a folder that is a file is an error, and the file is as it was [I6]', async t => {
+test('start-logging rejects a folder that is a file and leaves the file unchanged [I6]', async t => {
 	const directory = join(await newFolder(t), 'file');
 	await writeFile(directory, 'mine');
 	failureOf(await call(shared().endpoint, 'start-logging', {directory}));
@@ -196,7 +196,7 @@ test('start-logging with a folder that is a file is an error, and the file is as
 	t.true(await isWell());
 });
 
-test('a log that is started in a folder with files appends, and its own are for their owner alone [I6]', async t => {
+test('start-logging appends to an existing log and creates new files with mode 0600 [I6]', async t => {
 	const directory = await newLogs(t);
 	await mkdir(directory);
 	const old = '{"time":"2026-11-16T19:36:32.925754Z","event":"gap","lines":1,"bytes":1}\n';
@@ -210,7 +210,7 @@ test('a log that is started in a folder with files appends, and its own are for 
 	t.is(statSync(join(directory, 'new.ndjson')).mode & 0o777, 0o600);
 });
 
-test('what a link in the place of the log file leads to is not overwritten [I6]', async t => {
+test('start-logging does not overwrite the target of a symbolic link at the log file [I6]', async t => {
 	const folder = await newFolder(t);
 	const [directory, elsewhere] = [join(folder, 'logs'), join(folder, 'elsewhere')];
 	await mkdir(directory);

@@ -23,24 +23,24 @@ async function isWell(): Promise<boolean> {
 	return String(answer) === 'well?' && (await ask(shared().endpoint, 'ping')).result !== undefined;
 }
 
-test('with --mcp-port the first line on stdout says where the control server is [PORT_001A] [PORT_001B]', t => {
+test('with --mcp-port, the first line on stdout contains the endpoint of the control server [PORT_001A] [PORT_001B]', t => {
 	t.like(shared().lines[0], {event: 'mcp-ready'});
 	t.regex(shared().endpoint, /^http:\/\/localhost:\d+\/mcp$/);
 });
 
-test('a rule is added while it runs: once that is answered, it forwards [PORT_002]', async t => {
+test('adds a rule at runtime that forwards once the call has returned [PORT_002]', async t => {
 	const port = await freePort();
 	await done(shared().endpoint, 'add-port-rule', rule(port));
 	t.is(String((await exchange(port, 'through the new rule')).answer), 'through the new rule');
 });
 
-test('the answer describes the rule that was added [PORT_003]', async t => {
+test('the result of add-port-rule describes the rule [PORT_003]', async t => {
 	const port = await freePort();
 	const text = await done(shared().endpoint, 'add-port-rule', rule(port));
 	t.is(text, `Port rule added: ${port} -> 127.0.0.1:${shared().echo.port}`);
 });
 
-test('a port that somebody else has is a JSON-RPC error that names it [PORT_004] [I7]', async t => {
+test('rejects a port in use with a JSON-RPC error that names it [PORT_004] [I7]', async t => {
 	const {port} = await startPeer(t);
 	const {code, message} = failureOf(await add(port));
 	t.is(code, -32602);
@@ -48,14 +48,14 @@ test('a port that somebody else has is a JSON-RPC error that names it [PORT_004]
 	t.true(await isWell());
 });
 
-test('a rule for a port that has one already is refused, and the first one stays [PORT_004] [I7]', async t => {
+test('rejects a second rule for a port and keeps the first [PORT_004] [I7]', async t => {
 	const {code, message} = failureOf(await add(shared().port, 9));
 	t.is(code, -32602);
 	t.true(message.includes(String(shared().port)));
 	t.true(await isWell());
 });
 
-test('a rule that was removed takes no more connections [PORT_005]', async t => {
+test('a removed rule accepts no more connections [PORT_005]', async t => {
 	const port = await freePort();
 	await done(shared().endpoint, 'add-port-rule', rule(port));
 	await exchange(port, 'x');
@@ -64,7 +64,7 @@ test('a rule that was removed takes no more connections [PORT_005]', async t => 
 	t.true(await isWell());
 });
 
-test('a rule of the command line can be removed, and its port used again [PORT_005]', async t => {
+test('removes a rule of the command line and frees its port [PORT_005]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--mcp-port', '0', `0:127.0.0.1:${echo.port}`]);
@@ -78,7 +78,7 @@ test('a rule of the command line can be removed, and its port used again [PORT_0
 	t.is(String((await exchange(raw.port, 'again')).answer), 'again');
 });
 
-test('a rule that was added logs to the destinations that there are [PORT_006]', async t => {
+test('an added rule logs to the current destinations [PORT_006]', async t => {
 	const port = await freePort();
 	await done(shared().endpoint, 'add-port-rule', rule(port));
 	const {client} = await exchange(port, 'logged as well');
@@ -87,14 +87,14 @@ test('a rule that was added logs to the destinations that there are [PORT_006]',
 	t.is(lines.filter(({data}) => data === 'logged as well').length, 2);
 });
 
-test('the answer to a removal is a text that names the port [PORT_008]', async t => {
+test('the result of remove-port-rule names the port [PORT_008]', async t => {
 	const port = await freePort();
 	await done(shared().endpoint, 'add-port-rule', rule(port));
 	t.true((await done(shared().endpoint, 'remove-port-rule', {local_port: port})).includes(String(port)));
 });
 
 for (const local_port of [-1, 65_536, 80.5, '80', null, true, [80], 1e300, 0])
-	test(`add-port-rule refuses the local port ${JSON.stringify(local_port)} [I7]`, async t => {
+	test(`add-port-rule rejects the local port ${JSON.stringify(local_port)} [I7]`, async t => {
 		const {code, message} = failureOf(await add(local_port));
 		t.is(code, -32602);
 		t.true(message.length > 0);
@@ -102,14 +102,14 @@ for (const local_port of [-1, 65_536, 80.5, '80', null, true, [80], 1e300, 0])
 	});
 
 for (const target_port of [0, -1, 65_536, '80', null, 1.5])
-	test(`add-port-rule refuses the target port ${JSON.stringify(target_port)}, and binds nothing [I7]`, async t => {
+	test(`add-port-rule rejects the target port ${JSON.stringify(target_port)} and binds nothing [I7]`, async t => {
 		const port = await freePort();
 		t.is(failureOf(await add(port, target_port)).code, -32602);
 		await t.throwsAsync(dial(port), {code: 'ECONNREFUSED'});
 	});
 
 for (const target_host of ['', ' ', 'a b', 'a:b:c/d', 'host\u0000', 'x\r\ny', 7, null, ['h']])
-	test(`add-port-rule refuses the target host ${JSON.stringify(target_host)} [I7]`, async t => {
+	test(`add-port-rule rejects the target host ${JSON.stringify(target_host)} [I7]`, async t => {
 		const port = await freePort();
 		const args = {local_port: port, target_host, target_port: 9};
 		t.is(failureOf(await call(shared().endpoint, 'add-port-rule', args)).code, -32602);
@@ -117,7 +117,7 @@ for (const target_host of ['', ' ', 'a b', 'a:b:c/d', 'host\u0000', 'x\r\ny', 7,
 		t.true(await isWell());
 	});
 
-test('a rule that leads to itself is refused [I7]', async t => {
+test('rejects a rule that forwards to itself [I7]', async t => {
 	const port = await freePort();
 	for (const target_host of ['127.0.0.1', 'localhost'])
 		failureOf(
@@ -127,7 +127,7 @@ test('a rule that leads to itself is refused [I7]', async t => {
 	t.true(await isWell());
 });
 
-test('rules that lead to each other are refused [I7]', async t => {
+test('rejects rules that forward to each other [I7]', async t => {
 	const [one, two] = [await freePort(), await freePort()];
 	t.is((await add(one, two)).error, undefined);
 	failureOf(await add(two, one));
@@ -136,7 +136,7 @@ test('rules that lead to each other are refused [I7]', async t => {
 });
 
 for (const alias of ['127.1', '[::ffff:127.0.0.1]'])
-	test(`a rule that leads to itself by another name, ${alias}, is noticed at its first connection [I7]`, async t => {
+	test(`detects a rule that forwards to itself by another name, ${alias}, at its first connection [I7]`, async t => {
 		const [one, two] = [await freePort(), await freePort()];
 		const rules = [`${one}:${alias}:${two}`, `${two}:${alias}:${one}`];
 		const raw = await startRaw(t, ['--flush-millis', '20', ...rules]);
@@ -150,7 +150,7 @@ for (const alias of ['127.1', '[::ffff:127.0.0.1]'])
 		t.regex(raw.running.stderr, /raw\.loop/);
 	});
 
-test('a rule may lead to another rule [I7]', async t => {
+test('a rule can forward to another rule [I7]', async t => {
 	const port = await freePort();
 	await done(shared().endpoint, 'add-port-rule', {
 		local_port: port,
@@ -160,20 +160,20 @@ test('a rule may lead to another rule [I7]', async t => {
 	for (let count = 0; count < 3; count++) t.is(String((await exchange(port, 'x')).answer), 'x');
 });
 
-test('of several who add a rule for one port at once, one succeeds [I7]', async t => {
+test('exactly one of several concurrent add-port-rule calls for a port succeeds [I7]', async t => {
 	const port = await freePort();
 	const answers = await Promise.all(Array.from({length: 8}, () => add(port)));
 	t.is(answers.filter(({result}) => result !== undefined).length, 1);
 	t.is(String((await exchange(port, 'x')).answer), 'x');
 });
 
-test('a rule that was added listens on 127.0.0.1 alone [I7]', async t => {
+test('an added rule listens on 127.0.0.1 only [I7]', async t => {
 	const port = await freePort();
 	await done(shared().endpoint, 'add-port-rule', rule(port));
 	await t.throwsAsync(dial(port, '127.0.0.2'), {code: 'ECONNREFUSED'});
 });
 
-test('an argument that the tool does not have changes nothing [I7]', async t => {
+test('ignores an unknown argument of add-port-rule [I7]', async t => {
 	const port = await freePort();
 	const answer = await call(shared().endpoint, 'add-port-rule', {...rule(port), local_host: '0.0.0.0'});
 	t.is(answer.error, undefined);
@@ -181,14 +181,14 @@ test('an argument that the tool does not have changes nothing [I7]', async t => 
 });
 
 for (const local_port of [-1, 0, 65_536, '80', null, 1])
-	test(`remove-port-rule for ${JSON.stringify(local_port)}, which is no rule, is an error [I8]`, async t => {
+	test(`remove-port-rule rejects ${JSON.stringify(local_port)}, which has no rule [I8]`, async t => {
 		const {code, message} = failureOf(await remove(local_port));
 		t.is(code, -32602);
 		t.true(message.length > 0);
 		t.true(await isWell());
 	});
 
-test('a connection that is open when its rule is removed goes on to its own end [I8]', async t => {
+test('keeps open connections of a removed rule until they end [I8]', async t => {
 	const port = await freePort();
 	await done(shared().endpoint, 'add-port-rule', rule(port));
 	const socket = await dial(port);
@@ -206,7 +206,7 @@ test('a connection that is open when its rule is removed goes on to its own end 
 	t.is(lines.at(-1)?.event, 'close');
 });
 
-test('many rules come and go at once, and each answer is true', async t => {
+test('adds and removes many rules concurrently with correct results', async t => {
 	const ports = await Promise.all(Array.from({length: 20}, freePort));
 	const answers = await Promise.all(ports.map(port => add(port)));
 	const added = ports.filter((_, index) => answers[index]?.result !== undefined);

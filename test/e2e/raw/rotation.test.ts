@@ -40,7 +40,7 @@ async function areInPlace(t: ExecutionContext, logs: string, format: string): Pr
 		for (const {time} of parsed(await readFile(join(logs, file), 'utf8'))) t.is(nameAt(time, format), file);
 }
 
-test('with @DIRECTORY the log is in a file there, and not on stdout [ROT_001A] [SIMPLE_020] [CMD_007]', async t => {
+test('@DIRECTORY logs to a file in that folder instead of stdout [ROT_001A] [SIMPLE_020] [CMD_007]', async t => {
 	const {raw, logs} = await logging(t, []);
 	await exchange(raw.port, 'to the file');
 	t.is(await raw.stop(), 0);
@@ -53,7 +53,7 @@ test('with @DIRECTORY the log is in a file there, and not on stdout [ROT_001A] [
 	});
 });
 
-test('--log FILE logs to this file alone [ROT_008]', async t => {
+test('--log FILE logs only to this file [ROT_008]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const folder = join(await newFolder(t), 'captures');
@@ -66,18 +66,17 @@ test('--log FILE logs to this file alone [ROT_008]', async t => {
 	t.deepEqual(dataIn(linesIn(folder)), ['to the file', 'to the file']);
 });
 
-/** Formats, by the requirement that has them. */
 const formats = [
-	['ROT_004 ROT_002 by the hour, which is the default', undefined, 'rawprox_%Y-%m-%d-%H.ndjson'],
-	['ROT_005 by the day', 'rawprox_%Y-%m-%d.ndjson', 'rawprox_%Y-%m-%d.ndjson'],
-	['ROT_006 by the minute', 'rawprox_%Y-%m-%d-%H-%M.ndjson', 'rawprox_%Y-%m-%d-%H-%M.ndjson'],
-	['ROT_007 by the second', 'rawprox_%Y-%m-%d-%H-%M-%S.ndjson', 'rawprox_%Y-%m-%d-%H-%M-%S.ndjson'],
-	['ROT_008 not at all', 'rawprox.ndjson', 'rawprox.ndjson'],
-	['ROT_003 CMD_004 by a format of the user', 'x-%d.%m.%Y.log', 'x-%d.%m.%Y.log'],
+	['by the hour, the default [ROT_002] [ROT_004]', undefined, 'rawprox_%Y-%m-%d-%H.ndjson'],
+	['by the day [ROT_005]', 'rawprox_%Y-%m-%d.ndjson', 'rawprox_%Y-%m-%d.ndjson'],
+	['by the minute [ROT_006]', 'rawprox_%Y-%m-%d-%H-%M.ndjson', 'rawprox_%Y-%m-%d-%H-%M.ndjson'],
+	['by the second [ROT_007]', 'rawprox_%Y-%m-%d-%H-%M-%S.ndjson', 'rawprox_%Y-%m-%d-%H-%M-%S.ndjson'],
+	['without a period [ROT_008]', 'rawprox.ndjson', 'rawprox.ndjson'],
+	['by a custom format [ROT_003] [CMD_004]', 'x-%d.%m.%Y.log', 'x-%d.%m.%Y.log'],
 ] as const;
 
 for (const [what, flag, format] of formats)
-	test(`${what}: files are named by the UTC time of what is in them`, async t => {
+	test(`names files by the UTC time of their lines ${what}`, async t => {
 		const {raw, logs} = await logging(t, flag === undefined ? [] : ['--filename-format', flag]);
 		await exchange(raw.port, 'x');
 		t.is(await raw.stop(), 0);
@@ -88,7 +87,7 @@ for (const [what, flag, format] of formats)
 		await areInPlace(t, logs, format);
 	});
 
-test('lines of two periods that wait together are each written to the file of their own [ROT_013]', async t => {
+test('writes buffered lines of two periods to the file of each [ROT_013]', async t => {
 	const format = '%S.ndjson';
 	const {raw, logs} = await logging(t, ['--flush-millis', '60000', '--filename-format', format]);
 	const socket = await dial(raw.port);
@@ -108,7 +107,7 @@ test('lines of two periods that wait together are each written to the file of th
 	t.is(dataIn(linesIn(logs)).length, 2 * sent);
 });
 
-test('with --flush-millis 100 and a name for each second, files appear while traffic flows [ROT_014]', async t => {
+test('creates files while traffic flows, with --flush-millis 100 and a name per second [ROT_014]', async t => {
 	const {raw, logs} = await logging(t, ['--flush-millis', '100', '--filename-format', '%H-%M-%S.ndjson']);
 	const socket = await dial(raw.port);
 	const beat = setInterval(() => socket.write('x'), 50);
@@ -134,7 +133,7 @@ test('a second run appends to the file of the first [ROT_009]', async t => {
 	t.deepEqual(dataIn(parsed(after)), ['first run', 'first run', 'second run', 'second run']);
 });
 
-test('a file that is there already is never overwritten, and a torn last line is ended first [ROT_010]', async t => {
+test('never overwrites an existing file and terminates its truncated last line first [ROT_010]', async t => {
 	const logs = await newFolder(t);
 	await writeFile(join(logs, 'log.ndjson'), 'not ours\n{"torn');
 	const {raw} = await logging(t, ['--filename-format', 'log.ndjson'], logs);
@@ -144,7 +143,7 @@ test('a file that is there already is never overwritten, and a torn last line is
 	t.true(text.startsWith('not ours\n{"torn\n{"time":"'), text.slice(0, 60));
 });
 
-test('folder and file are made where there are none, for their owner alone [ROT_011] [ROT_012]', async t => {
+test('creates the folder and the file, accessible only to their owner [ROT_011] [ROT_012]', async t => {
 	const folder = join(await newFolder(t), 'deep', 'er');
 	const {raw, logs} = await logging(t, ['--filename-format', 'log.ndjson'], folder);
 	await exchange(raw.port, 'x');
@@ -154,7 +153,7 @@ test('folder and file are made where there are none, for their owner alone [ROT_
 	t.is(statSync(logs).mode & 0o077, 0);
 });
 
-test('a folder of others keeps its mode, and the file in it is for its owner alone [ROT_011]', async t => {
+test('keeps the mode of an existing folder and creates the file with mode 0600 [ROT_011]', async t => {
 	const logs = join(await newFolder(t), 'logs');
 	await mkdir(logs, {mode: 0o755});
 	const {raw} = await logging(t, ['--filename-format', 'log.ndjson'], logs);
@@ -163,7 +162,7 @@ test('a folder of others keeps its mode, and the file in it is for its owner alo
 	t.is(statSync(join(logs, 'log.ndjson')).mode & 0o777, 0o600);
 });
 
-test('ROT_SHUTDOWN_001 what waits to be written is written before the process ends', async t => {
+test('writes buffered lines before the process exits [ROT_SHUTDOWN_001]', async t => {
 	const {raw, logs} = await logging(t, ['--flush-millis', '600000']);
 	await exchange(raw.port, 'the last words');
 	t.is(await raw.stop(), 0);
@@ -171,7 +170,7 @@ test('ROT_SHUTDOWN_001 what waits to be written is written before the process en
 	t.is(linesIn(logs).filter(({event}) => event === 'close').length, 1);
 });
 
-test('the folder is called in the log as it was called on the command line', async t => {
+test('logs the folder as it is spelled on the command line', async t => {
 	const cwd = await newFolder(t);
 	const echo = await startEcho();
 	t.teardown(() => echo.close());

@@ -7,12 +7,12 @@ import {dial, ending, exchange, ownAddress, readAll, readBytes, startEcho, start
 
 const shared = shareRaw(echo => ['--flush-millis', '20', `0:127.0.0.1:${echo}`, `0:localhost:${echo}`]);
 
-test('one command forwards connections from the local port to the target [SIMPLE_001] [SIMPLE_005]', async t => {
+test('forwards connections from the local port to the target [SIMPLE_001] [SIMPLE_005]', async t => {
 	const {answer} = await exchange(shared().port, 'there and back');
 	t.is(answer.toString(), 'there and back');
 });
 
-test('a rule is LOCAL_PORT:TARGET_HOST:TARGET_PORT [SIMPLE_002] [CMD_005]', async t => {
+test('accepts a rule LOCAL_PORT:TARGET_HOST:TARGET_PORT [SIMPLE_002] [CMD_005]', async t => {
 	const port = await freePort();
 	const echo = await startPeer(t, socket => socket.pipe(socket));
 	const raw = await startRaw(t, [`${port}:localhost:${echo.port}`]);
@@ -20,14 +20,14 @@ test('a rule is LOCAL_PORT:TARGET_HOST:TARGET_PORT [SIMPLE_002] [CMD_005]', asyn
 	t.is(await raw.stop(), 0);
 });
 
-test('a rule for port 0 is bound to a port that is told, on 127.0.0.1 alone [SIMPLE_003]', async t => {
+test('binds a rule with port 0 to a free port on 127.0.0.1 only and reports it [SIMPLE_003]', async t => {
 	t.true(shared().port > 0);
 	const {port} = shared();
 	await t.throwsAsync(dial(port, '127.0.0.2'), {code: 'ECONNREFUSED'});
 	await t.throwsAsync(dial(port, '::1'), {message: /ECONNREFUSED|EADDRNOTAVAIL/});
 });
 
-test('a rule takes no datagrams [SIMPLE_006]', async t => {
+test('a rule accepts no UDP datagrams [SIMPLE_006]', async t => {
 	const socket = createSocket('udp4');
 	t.teardown(() => socket.close());
 	socket.connect(shared().port, '127.0.0.1');
@@ -37,7 +37,7 @@ test('a rule takes no datagrams [SIMPLE_006]', async t => {
 	t.is((error as NodeJS.ErrnoException).code, 'ECONNREFUSED');
 });
 
-test('each rule has a listener of its own, in front of a target of its own [SIMPLE_007] [SIMPLE_008] [CMD_006]', async t => {
+test('each rule has its own listener and its own target [SIMPLE_007] [SIMPLE_008] [CMD_006]', async t => {
 	const [one, two] = [
 		await startPeer(t, socket => socket.end('one')),
 		await startPeer(t, socket => socket.end('two')),
@@ -49,7 +49,7 @@ test('each rule has a listener of its own, in front of a target of its own [SIMP
 	t.is(String((await exchange(raw.ports[1] ?? 0, '')).answer), 'two');
 });
 
-test('with two rules to one target, listen_port tells which of them a line is about [SIMPLE_021]', async t => {
+test('listen_port distinguishes the lines of two rules with one target [SIMPLE_021]', async t => {
 	for (const port of shared().ports) {
 		const {client} = await exchange(port, 'x');
 		const lines = await shared().connection(client, port);
@@ -57,7 +57,7 @@ test('with two rules to one target, listen_port tells which of them a line is ab
 	}
 });
 
-test('ids are eight base-62 digits, grow by one over all rules, and none comes twice [SIMPLE_008A] [SIMPLE_012]', async t => {
+test('ids are eight base-62 digits, unique, and increase by one across all rules [SIMPLE_008A] [SIMPLE_012]', async t => {
 	const before = Date.now() * 1000;
 	const echo = await startPeer(t, socket => socket.pipe(socket));
 	const raw = await startRaw(t, [
@@ -87,7 +87,7 @@ test('ids are eight base-62 digits, grow by one over all rules, and none comes t
 	t.true(since <= Date.now() * 1000 - before, `${ids[0]}`);
 });
 
-test('without a folder the log is on stdout [SIMPLE_009] [CMD_009]', async t => {
+test('logs to stdout without a folder [SIMPLE_009] [CMD_009]', async t => {
 	const {client} = await exchange(shared().port, 'to stdout');
 	const lines = await shared().connection(client);
 	t.true(lines.some(({data}) => data === 'to stdout'));
@@ -99,7 +99,7 @@ test('each line is one compact JSON object [SIMPLE_010]', async t => {
 	for (const line of shared().running.lines) t.is(line, JSON.stringify(JSON.parse(line)));
 });
 
-test('open, data and close have these keys, in this order [SIMPLE_011] [SIMPLE_013] [SIMPLE_015]', async t => {
+test('open, data and close have their documented keys in order [SIMPLE_011] [SIMPLE_013] [SIMPLE_015]', async t => {
 	const {client} = await exchange(shared().port, 'x');
 	const [open, ...rest] = await shared().connection(client);
 	const close = rest.pop();
@@ -112,7 +112,7 @@ test('open, data and close have these keys, in this order [SIMPLE_011] [SIMPLE_0
 	t.true(rest.length >= 2);
 });
 
-test('each chunk is a line of its own, in the order of time [SIMPLE_013]', async t => {
+test('logs each chunk as its own line in chronological order [SIMPLE_013]', async t => {
 	const socket = await dial(shared().port);
 	const client = ownAddress(socket);
 	for (const text of ['first', 'second', 'third']) {
@@ -131,7 +131,7 @@ test('each chunk is a line of its own, in the order of time [SIMPLE_013]', async
 	t.deepEqual(times, [...times].sort());
 });
 
-test('from is who speaks; the target is called as the rule calls it [SIMPLE_015A]', async t => {
+test('from is the sender, and the target is named as in the rule [SIMPLE_015A]', async t => {
 	const {echo, ports} = shared();
 	const {client} = await exchange(ports[1] ?? 0, 'x');
 	const [open, ...rest] = await shared().connection(client, ports[1]);
@@ -158,7 +158,7 @@ test('close is from the side that closed first [SIMPLE_015A]', async t => {
 	t.like(close, {event: 'close', from: `127.0.0.1:${peer.port}`, to: other});
 });
 
-test('times are UTC with six decimals, and are those of the events [SIMPLE_016]', async t => {
+test('times are UTC with six decimals and match the events [SIMPLE_016]', async t => {
 	const before = Date.now();
 	const {client} = await exchange(shared().port, 'x');
 	const lines = await shared().connection(client);
@@ -170,7 +170,7 @@ test('times are UTC with six decimals, and are those of the events [SIMPLE_016]'
 	}
 });
 
-test('without --mcp-port there is no control server, and nothing speaks of one [SIMPLE_021A]', async t => {
+test('starts no control server without --mcp-port and does not mention one [SIMPLE_021A]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${echo.port}`]);
@@ -181,7 +181,7 @@ test('without --mcp-port there is no control server, and nothing speaks of one [
 });
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-	test(`${signal} ends it, with connections closed and the log whole [SIMPLE_024] [CMD_012]`, async t => {
+	test(`${signal} closes all connections, completes the log and exits [SIMPLE_024] [CMD_012]`, async t => {
 		const echo = await startPeer(t, socket => socket.pipe(socket));
 		const raw = await startRaw(t, ['--flush-millis', '60000', `0:127.0.0.1:${echo.port}`]);
 		const socket = await dial(raw.port);

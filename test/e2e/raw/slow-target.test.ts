@@ -32,7 +32,7 @@ async function startSlow(t: ExecutionContext): Promise<{port: number; accept: ()
 	return {port, accept: () => void child.stdin.write('\n')};
 }
 
-test('what a client says to a target that is slow to accept arrives once it does [I3]', async t => {
+test('forwards data to a target that is slow to accept once it accepts [I3]', async t => {
 	const {port, accept} = await startSlow(t);
 	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${port}`]);
 	const client = await dial(raw.port);
@@ -46,7 +46,7 @@ test('what a client says to a target that is slow to accept arrives once it does
 	t.is((await raw.connection(address)).at(-1)?.event, 'close');
 });
 
-test('SIGTERM ends it while a target has not yet accepted [I3]', async t => {
+test('SIGTERM ends the process while a target has not yet accepted [I3]', async t => {
 	const {port} = await startSlow(t);
 	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${port}`]);
 	const client = await dial(raw.port);

@@ -26,7 +26,7 @@ async function conversation(
 	return {asked: bytesFrom(lines, from), answered: bytesFrom(lines, target), lines};
 }
 
-test('an HTTP server behind a rule answers as ever, and the log has question and answer byte for byte', async t => {
+test('forwards HTTP unchanged and logs request and response byte for byte', async t => {
 	const server = createServer((req, res) => {
 		res.setHeader('x-path', req.url ?? '');
 		req.pipe(res);
@@ -47,7 +47,7 @@ test('an HTTP server behind a rule answers as ever, and the log has question and
 	t.true(String(answered).includes('a body, é'));
 });
 
-test('a long answer over HTTP in chunks arrives whole', async t => {
+test('forwards a long chunked HTTP response completely', async t => {
 	const server = createServer((_req, res) => {
 		for (let index = 0; index < 2000; index++) res.write(`part ${index} ${'x'.repeat(1000)}\n`);
 		res.end();
@@ -60,7 +60,7 @@ test('a long answer over HTTP in chunks arrives whole', async t => {
 	t.true((await conversation(raw, target)).answered.length > size);
 });
 
-test('a TLS session runs through a rule to its end, and its log is of what is encrypted [SIMPLE_017]', async t => {
+test('forwards a TLS session to its end and logs only the encrypted bytes [SIMPLE_017]', async t => {
 	const {cert, key} = selfSigned();
 	const server = createTlsServer({cert, key}, socket => socket.on('error', () => {}).pipe(socket));
 	const {raw, target} = await inFrontOf(t, server);

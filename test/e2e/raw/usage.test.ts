@@ -21,26 +21,26 @@ const HELP = [
 	'--on-full',
 ];
 
-test('the usage line has the three options, the rules and the folder [CMD_001]', async t => {
+test('the usage line names the three options, the rules and the folder [CMD_001]', async t => {
 	const {stdout} = await runBridge(['raw', '--help']);
 	const line = stdout.find(text => text.includes('PORT_RULE') && text.includes('bridge raw')) ?? '';
 	for (const part of ['--mcp-port', '--flush-millis', '--filename-format', 'LOG_DIRECTORY'])
 		t.true(line.includes(part), `${part} in ${line}`);
 });
 
-test('without a rule and without --mcp-port there is help, and an end [CMD_011] [SIMPLE_022]', async t => {
+test('prints help and exits with 2 without a rule and without --mcp-port [CMD_011] [SIMPLE_022]', async t => {
 	const {code, stderr} = await runBridge(['raw']);
 	t.is(code, 2);
 	t.regex(stderr, /usage/i);
 });
 
-test('the help that nobody asked for is on stderr, and stdout has no NDJSON [CMD_015] [SIMPLE_023]', async t => {
+test('prints help after an error on stderr and no NDJSON on stdout [CMD_015] [SIMPLE_023]', async t => {
 	const {stdout, stderr} = await runBridge(['raw']);
 	t.deepEqual(stdout, []);
 	t.true(stderr.includes('PORT_RULE'));
 });
 
-test('the help tells of usage and arguments, with examples, and where more is written [CMD_013]', async t => {
+test('the help has usage, arguments, examples and a reference to the documentation [CMD_013]', async t => {
 	const {stderr} = await runBridge(['raw']);
 	for (const word of HELP) t.true(stderr.includes(word), word);
 	t.regex(stderr, /^usage/im);
@@ -49,14 +49,14 @@ test('the help tells of usage and arguments, with examples, and where more is wr
 	t.regex(stderr, /README|docs\//);
 });
 
-test('bridge raw --help prints the same help on stdout, and ends with 0', async t => {
+test('bridge raw --help prints the same help on stdout and exits with 0', async t => {
 	const {code, stdout, stderr} = await runBridge(['raw', '--help']);
 	t.is(code, 0);
 	t.is(stderr, '');
 	for (const word of HELP) t.true(stdout.join('\n').includes(word), word);
 });
 
-test('bridge decode --help prints help with an example on stdout, and ends with 0', async t => {
+test('bridge decode --help prints help with an example on stdout and exits with 0', async t => {
 	const {code, stdout, stderr} = await runBridge(['decode', '--help']);
 	t.is(code, 0);
 	t.is(stderr, '');
@@ -64,7 +64,7 @@ test('bridge decode --help prints help with an example on stdout, and ends with 
 	t.regex(stdout.join('\n'), /^examples?\b/im);
 });
 
-test('a folder without rules and without --mcp-port is an error [CMD_014]', async t => {
+test('rejects a folder without rules and without --mcp-port [CMD_014]', async t => {
 	const folder = join(await newFolder(t), 'logs');
 	const {code, stdout, stderr} = await runBridge(['raw', `@${folder}`]);
 	t.is(code, 2);
@@ -73,7 +73,7 @@ test('a folder without rules and without --mcp-port is an error [CMD_014]', asyn
 	t.false(existsSync(folder));
 });
 
-test('--filename-format without a folder is an error that names it [CMD_016] [ROT_015]', async t => {
+test('rejects --filename-format without a folder and names it [CMD_016] [ROT_015]', async t => {
 	const {code, stdout, stderr} = await runBridge(['raw', '--filename-format', 'x.ndjson', '0:127.0.0.1:9']);
 	t.is(code, 2);
 	t.deepEqual(stdout, []);
@@ -81,7 +81,7 @@ test('--filename-format without a folder is an error that names it [CMD_016] [RO
 	t.regex(stderr, /@/);
 });
 
-test('two folders are an error, and neither is made [CMD_008] [SIMPLE_021]', async t => {
+test('rejects two folders and creates neither [CMD_008] [SIMPLE_021]', async t => {
 	const folder = await newFolder(t);
 	const args = ['raw', `@${join(folder, 'one')}`, '0:127.0.0.1:9', `@${join(folder, 'two')}`];
 	const {code, stdout, stderr} = await runBridge(args);
@@ -91,7 +91,7 @@ test('two folders are an error, and neither is made [CMD_008] [SIMPLE_021]', asy
 	t.false(existsSync(join(folder, 'one')) || existsSync(join(folder, 'two')));
 });
 
-test('a port that is taken is an error that names it, and no other rule runs either [SIMPLE_004]', async t => {
+test('rejects a port in use, names it and starts no other rule [SIMPLE_004]', async t => {
 	const {port} = await startPeer(t);
 	const {code, stdout, stderr} = await runBridge(['raw', '0:127.0.0.1:9', `${port}:127.0.0.1:9`]);
 	t.is(code, 2);
@@ -100,7 +100,7 @@ test('a port that is taken is an error that names it, and no other rule runs eit
 	t.notRegex(stderr, /\n {4}at /);
 });
 
-test('a port that two rules name is an error that names it, and so is a rule that leads to itself [SIMPLE_004]', async t => {
+test('rejects two rules for one port and a rule that forwards to itself, and names the port [SIMPLE_004]', async t => {
 	const port = await freePort();
 	for (const rules of [[`${port}:127.0.0.1:9`, `${port}:127.0.0.1:10`], [`${port}:localhost:${port}`]]) {
 		const {code, stdout, stderr} = await runBridge(['raw', ...rules]);
@@ -110,7 +110,7 @@ test('a port that two rules name is an error that names it, and so is a rule tha
 	}
 });
 
-test('a port of the control server that is taken is an error that names it', async t => {
+test('rejects a control port in use and names it', async t => {
 	const {port} = await startPeer(t);
 	const {code, stdout, stderr} = await runBridge(['raw', '--mcp-port', String(port)]);
 	t.is(code, 2);
@@ -153,7 +153,7 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]
 ];
 
 for (const [args, ...says] of wrong)
-	test(`bridge raw ${args.map(arg => arg || "''").join(' ')} is an error that says why, with exit code 2`, async t => {
+	test(`rejects bridge raw ${args.map(arg => arg || "''").join(' ')} with the reason and exit code 2`, async t => {
 		const {code, stdout, stderr} = await runBridge(['raw', ...args], '', {cwd: await newFolder(t)});
 		t.is(code, 2, stderr);
 		t.deepEqual(stdout, []);
@@ -169,7 +169,7 @@ for (const [what, args, remedy] of [
 		'Use another one: --mcp-port PORT (0 for any free port).',
 	],
 ] as const)
-	test(`a taken port of ${what} is an error that names its process and what to do [U-P1-4]`, async t => {
+	test(`a port in use by ${what} is an error that names the process and a remedy [U-P1-4]`, async t => {
 		const {port} = await startPeer(t);
 		const {code, stderr} = await runBridge(['raw', ...args(port)]);
 		t.is(code, 2);

@@ -55,7 +55,7 @@ async function decoded(t: ExecutionContext, ...args: readonly string[]) {
 }
 
 test.serial(
-	'100 MB of random bytes both ways at once arrive, and bridge decode gives the very same back [I1]',
+	'forwards 100 MB of random bytes each way at once, and bridge decode restores them exactly [I1]',
 	async t => {
 		const logs = join(await newFolder(t), 'logs');
 		const heard: Array<Promise<{size: number; sha256: string}>> = [];
@@ -87,7 +87,7 @@ test.serial(
 	},
 );
 
-test.serial('1,000 connections at once are each served, and told apart in the log', async t => {
+test.serial('serves 1,000 concurrent connections and separates them in the log', async t => {
 	const logs = join(await newFolder(t), 'logs');
 	const peer = await startPeer(t, socket => socket.pipe(socket));
 	const raw = await startRaw(t, [`0:127.0.0.1:${peer.port}`, `@${logs}`]);
@@ -121,7 +121,7 @@ test.serial('1,000 connections at once are each served, and told apart in the lo
 	t.deepEqual(sorted(said.values()), sorted(expected));
 });
 
-test.serial('connections that come and go leave nothing behind', async t => {
+test.serial('closed connections leave no memory behind', async t => {
 	const peer = await startPeer(t, socket => socket.pipe(socket));
 	const logs = join(await newFolder(t), 'logs');
 	const raw = await startRaw(t, ['--flush-millis', '50', `0:127.0.0.1:${peer.port}`, `@${logs}`]);

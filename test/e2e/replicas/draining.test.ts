@@ -7,7 +7,7 @@ import {roam, startReplica, startReplicas} from './support.js';
 const servers = {puppet: program('puppet')};
 const initialize = {id: 'first', method: 'initialize', params: opening};
 
-test('a replica that is to end says that it is not ready, begins nothing, and goes on with what it has [L8]', async t => {
+test('a draining replica is not ready, accepts no new session and serves its open ones [L8]', async t => {
 	const gateway = await startReplica(t, {servers});
 	const client = await roam(gateway, 'puppet');
 	const listening = await eventsOf(t, gateway, client);
@@ -30,7 +30,7 @@ test('a replica that is to end says that it is not ready, begins nothing, and go
 	t.is((await gateway.running.exited).code, 0);
 });
 
-test('what is under way at a replica that ends is answered, what comes later is unknown, and nothing breaks [L8] [M3]', async t => {
+test('completes pending calls of a draining replica; later ones find no session and none fails [L8] [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers});
 	if (!one || !two) throw new Error('There are two.');
 	const [busy, idle] = [await roam(one, 'puppet'), await roam(one, 'puppet')];
@@ -57,7 +57,7 @@ test('what is under way at a replica that ends is answered, what comes later is 
 	t.regex(text, /^bridge_requests_forward_failures 0$/m);
 });
 
-test('a gateway of its own sends those away who listen, with when to come back [L8]', async t => {
+test('a single gateway ends GET streams on shutdown with a retry interval [L8]', async t => {
 	const gateway = await startGateway(t, {servers});
 	const client = await roam(gateway, 'puppet');
 	const listening = await eventsOf(t, gateway, client);

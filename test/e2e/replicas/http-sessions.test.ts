@@ -6,7 +6,7 @@ import {Roamer, roam, SECRET, startReplica, startReplicas} from './support.js';
 
 const call = {name: 'echo', arguments: {word: 'hello'}};
 
-test('a session with a server behind HTTP goes on at any replica, in the same session there [M1]', async t => {
+test('serves a session with an HTTP upstream at any replica under the same upstream session [M1]', async t => {
 	const upstream = await startUpstream(t);
 	const [one, two, three] = await startReplicas(t, 3, {servers: {echo: {url: upstream.url}}});
 	if (!one || !two || !three) throw new Error('There are three.');
@@ -27,7 +27,7 @@ test('a session with a server behind HTTP goes on at any replica, in the same se
 	t.is((await client.post(one, {id: 9, method: 'tools/call', params: call})).status, 404);
 });
 
-test('a replica that ends takes no session with it [M1]', async t => {
+test('a session survives the end of its replica [M1]', async t => {
 	const upstream = await startUpstream(t);
 	const config = {servers: {echo: {url: upstream.url}}};
 	const [one, two] = await startReplicas(t, 2, config);
@@ -44,7 +44,7 @@ test('a replica that ends takes no session with it [M1]', async t => {
 	t.is(upstream.sessions.size, 1);
 });
 
-test('an id that is changed, of another service, another caller or another secret is unknown, at every replica alike [C7]', async t => {
+test('every replica rejects a changed session id, or one of another service, principal or secret, with the same 404 [C7]', async t => {
 	const upstream = await startUpstream(t);
 	const servers = {echo: {url: upstream.url}, other: {url: upstream.url}};
 	const [one, two] = await startReplicas(t, 2, {servers});
@@ -83,7 +83,7 @@ test('an id that is changed, of another service, another caller or another secre
 	}
 });
 
-test('behind a balancer, who forgets its id and shows nothing gets nobody’s session [C1]', async t => {
+test('resumes the last session of a client without Mcp-Session-Id only if it sends credentials [C1]', async t => {
 	const upstream = await startUpstream(t);
 	const gateway = await startReplica(t, {servers: {echo: {url: upstream.url}}});
 	const own = {authorization: 'Bearer a'};
@@ -95,7 +95,7 @@ test('behind a balancer, who forgets its id and shows nothing gets nobody’s se
 	t.is(upstream.executions, 1);
 });
 
-test('while one secret takes the place of another, ids of both are good [M2]', async t => {
+test('accepts session ids of both secrets during a rotation [M2]', async t => {
 	const upstream = await startUpstream(t);
 	const servers = {echo: {url: upstream.url}};
 	const before = await startReplica(t, {servers});
@@ -107,7 +107,7 @@ test('while one secret takes the place of another, ids of both are good [M2]', a
 	t.is((await next.post(before, {id: 1, method: 'tools/call', params: call})).status, 404);
 });
 
-test('what a server says itself is heard where its client listens, and nowhere else [M1]', async t => {
+test('sends unsolicited upstream messages only to the replica where the client listens [M1]', async t => {
 	const upstream = await startUpstream(t);
 	const [one, two] = await startReplicas(t, 2, {servers: {echo: {url: upstream.url}}});
 	if (!one || !two) throw new Error('There are two.');

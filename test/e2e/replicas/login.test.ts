@@ -4,7 +4,7 @@ import {startReplica, startReplicas} from './support.js';
 
 const config = {servers: {puppet: program('puppet')}, tokens: ['t0ken-of-sixteen-characters']};
 
-test('a browser that logged in at one replica is known at all of them, and nowhere else [M1]', async t => {
+test('a login at one replica is valid at all replicas with the same secret [M1]', async t => {
 	const [one, two] = await startReplicas(t, 2, config);
 	const other = await startReplica(t, {...config, secret: 'a secret that nobody else has'});
 	if (!one || !two) throw new Error('There are two.');

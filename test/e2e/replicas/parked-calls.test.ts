@@ -28,7 +28,7 @@ function answerTo({result}: Message): Message {
 	return {requestState, inputResponses: Object.fromEntries(names.map(name => [name, answer]))};
 }
 
-test('a call that waits for input is found from every replica, by its caller, once [M3]', async t => {
+test('resumes a parked call at any replica, once and only for its principal [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers: {asking: program('asking')}});
 	if (!one || !two) throw new Error('There are two.');
 	const unknown = {error: {code: -32602, message: 'Invalid params: requestState is unknown, or too old'}};

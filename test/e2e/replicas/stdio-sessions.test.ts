@@ -2,13 +2,13 @@ import {createServer} from 'node:http';
 import test from 'ava';
 import {opening} from '../../helpers/bridge.js';
 import {program} from '../../helpers/gateway.js';
-import {standBetween} from './between.js';
 import {eventsOf} from './events.js';
+import {startIntermediary} from './intermediary.js';
 import {Roamer, roam, startReplica, startReplicas} from './support.js';
 
 const servers = {puppet: program('puppet')};
 
-test('a session with a child is served by its replica, whichever is asked [M3]', async t => {
+test('forwards requests of a session with a child to its owner [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers, tokens: ['t0ken-of-sixteen-characters']});
 	if (!one || !two) throw new Error('There are two.');
 	const client = new Roamer('puppet', {
@@ -33,7 +33,7 @@ test('a session with a child is served by its replica, whichever is asked [M3]',
 	for (const {running} of [one, two]) t.false(running.stderr.includes('planted'));
 });
 
-test('all servers as one, and HTTP+SSE of 2024-11-05, are served by their replica, too [M3]', async t => {
+test('forwards hub sessions and HTTP+SSE of 2024-11-05 to their owner [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers, expose: 'tools'});
 	if (!one || !two) throw new Error('There are two.');
 	const client = await roam(one, '');
@@ -54,7 +54,7 @@ test('all servers as one, and HTTP+SSE of 2024-11-05, are served by their replic
 	t.pass();
 });
 
-test('the session of a replica that is gone is unknown, and what it was asked fails with an error [M3]', async t => {
+test('fails pending calls of a replica that exits, and rejects its sessions as unknown [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers});
 	if (!one || !two) throw new Error('There are two.');
 	const client = await roam(one, 'puppet');
@@ -78,19 +78,19 @@ test('the session of a replica that is gone is unknown, and what it was asked fa
 	t.truthy((await client.ask(again, 'pid')).result);
 });
 
-test('a request goes to one other replica at most, however wrong their addresses are [M3]', async t => {
-	const {address: advertise, overheard} = await standBetween(t, () => two);
+test('forwards a request at most once, even with wrong replica addresses [M3]', async t => {
+	const {address: advertise, requests} = await startIntermediary(t, () => two);
 	const [one, two] = await Promise.all([
 		startReplica(t, {servers, advertise}),
 		startReplica(t, {servers, advertise}),
 	]);
 	const client = await roam(one, 'puppet');
 	t.is((await client.post(two, {id: 1, method: 'pid'})).status, 404);
-	t.is(overheard.length, 1);
+	t.is(requests.length, 1);
 	t.truthy((await client.ask(one, 'pid')).result);
 });
 
-test('what says that it was handed on is refused if no replica has done so [M3]', async t => {
+test('rejects a forged forwarding header [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers});
 	if (!one || !two) throw new Error('There are two.');
 	const client = await roam(one, 'puppet');
@@ -100,7 +100,7 @@ test('what says that it was handed on is refused if no replica has done so [M3]'
 	}
 });
 
-test('whoever is where a replica was learns no secret, and cannot answer in its name [M3]', async t => {
+test('leaks no secret to an impostor at the address of a replica, and accepts no response from it [M3]', async t => {
 	const heard: string[] = [];
 	const one = await startReplica(t, {servers});
 	const two = await startReplica(t, {servers});

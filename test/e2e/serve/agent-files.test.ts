@@ -58,7 +58,7 @@ for (const kind of fakeKinds)
 		t.false((await client.codex({identity: 'c', prompt: 'say:X', config})).isError);
 	});
 
-test('accepts agent files in trusted_directories, and rejects credential files as prompt files of the configuration [SEC-D17]', async t => {
+test('accepts agent files in trusted_directories and rejects credential files as prompt files of the configuration [SEC-D17]', async t => {
 	const at = await place(t, 'mcp-server');
 	const shared = join(dirname(at.repo), 'shared');
 	put(join(shared, 'agent.md'), 'say:SHARED');
@@ -78,7 +78,7 @@ test('accepts agent files in trusted_directories, and rejects credential files a
 });
 
 for (const kind of fakeKinds)
-	test(`${kind}: the first call after --resume cannot name a file for credentials either [SEC-D17]`, async t => {
+	test(`${kind}: rejects a credential file in the first call after --resume [SEC-D17]`, async t => {
 		const at = await place(t, kind);
 		put(join(at.repo, '.env'));
 		const first = await startServe(t, at);

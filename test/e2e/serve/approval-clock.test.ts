@@ -32,7 +32,7 @@ const timePasses = async (client: ServeClient): Promise<unknown> =>
 	(await client.codex({prompt: 'slow', identity: 'clock'})).error.code;
 
 for (const kind of fakeKinds) {
-	test(`${kind}: the clock of a turn stops while the client is asked, and goes on after it [S-D3]`, async t => {
+	test(`${kind}: pauses the time limit of a turn while the client is prompted for an approval [S-D3]`, async t => {
 		const client = await startAsked(t, await place(t, kind), ...LIMIT);
 		const turn = client.codex({prompt: 'approve:one', identity: 'a', ...asking});
 		const late = client.codex({prompt: 'approve:two\nslow', identity: 'b', ...asking});
@@ -43,7 +43,7 @@ for (const kind of fakeKinds) {
 		t.like((await late).error, {code: -32006, timeout_secs: 8});
 	});
 
-	test(`${kind}: a turn that waits for an approval is cancelled and closed as any other [S-D3]`, async t => {
+	test(`${kind}: cancels and closes a turn that waits for an approval [S-D3]`, async t => {
 		const client = await startAsked(t, await place(t, kind), ...LIMIT);
 		const turn = client.call('codex', {prompt: 'approve:one', identity: 'a', ...asking});
 		await questionOf(client, 'one');
@@ -52,7 +52,7 @@ for (const kind of fakeKinds) {
 		t.like((await turn.result).error, {code: -32003});
 	});
 
-	test(`${kind}: the clock of a turn of mail stops for an approval, too [S-D3]`, async t => {
+	test(`${kind}: pauses the time limit of a turn of mail during an approval [S-D3]`, async t => {
 		const at = await mailPlace(t, kind);
 		const client = await startAsked(t, at, ...LIMIT);
 		await client.codex({prompt: 'say:1', identity: 'a', ...asking});
@@ -64,7 +64,7 @@ for (const kind of fakeKinds) {
 		await until(async () => (await client.threads({identity: 'a'}))[0]?.last_text === 'ran: mailed');
 	});
 
-	test(`${kind}: a malformed response to an approval declines it [S-D3]`, async t => {
+	test(`${kind}: declines an approval after a malformed response [S-D3]`, async t => {
 		const client = await startAsked(t, await place(t, kind));
 		const malformed = [
 			['none', {}],
@@ -79,7 +79,7 @@ for (const kind of fakeKinds) {
 	});
 }
 
-test('app-server: the clock of a turn stops while an agent of it asks, with the identity of the session [S-D3]', async t => {
+test('app-server: pauses the time limit for an approval of a subagent and names the session identity [S-D3]', async t => {
 	const client = await startAsked(t, await place(t, 'app-server'), ...LIMIT);
 	const turn = client.codex({prompt: 'agent\napprove:one', identity: 'a', ...asking});
 	const {id, params} = await questionOf(client, 'one');
@@ -92,7 +92,7 @@ test('app-server: the clock of a turn stops while an agent of it asks, with the 
 	t.is((await turn).structured.content, 'ran: one');
 });
 
-test('app-server: what an agent of a turn asks ends with the turn [S-D3]', async t => {
+test('app-server: cancels the approval requests of a subagent with its turn [S-D3]', async t => {
 	const client = await startAsked(t, await place(t, 'app-server'), ...LIMIT);
 	const turn = client.call('codex', {prompt: 'agent\napprove:one', identity: 'a', ...asking});
 	const {id} = await questionOf(client, 'one');

@@ -8,7 +8,7 @@ import {argumentsIn, place, startServe} from './support.js';
 /* Arguments of codex and codex-reply apply or are rejected, and results name no session that does not exist. */
 
 for (const kind of fakeKinds) {
-	test(`${kind}: tag and auto_mail change on a session that runs, and are shown [S-D7]`, async t => {
+	test(`${kind}: changes tag and auto_mail of a running session and shows them [S-D7]`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a', tag: 'one'});
@@ -20,7 +20,7 @@ for (const kind of fakeKinds) {
 		t.like(at.registry()[0], {tag: 'two', auto_mail: false});
 	});
 
-	test(`${kind}: arguments that cannot apply to a session that goes on are rejected [S-D7]`, async t => {
+	test(`${kind}: rejects arguments that cannot apply to an existing session [S-D7]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
 		const cases: ReadonlyArray<readonly [JsonObject, RegExp]> = [
@@ -55,7 +55,7 @@ for (const kind of fakeKinds) {
 		}
 	});
 
-	test(`${kind}: config as JSON in a text is an object, and other values are rejected [S-D7]`, async t => {
+	test(`${kind}: parses config from a JSON string and rejects other values [S-D7]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const config = '{"model_reasoning_effort":"high"}';
 		const made = await client.codex({prompt: 'show:arguments', identity: 'a', config});
@@ -81,7 +81,7 @@ for (const kind of fakeKinds) {
 		t.is((await reply(one.structured.threadId)).structured.content, '3');
 	});
 
-	test(`${kind}: the result of a session that did not start names no codex_id, and has the error [S-D13]`, async t => {
+	test(`${kind}: a session that fails to start returns the error and no codex_id [S-D13]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const failed = await client.codex({prompt: 'say:1', 'approval-policy': 'nope'});
 		t.true(failed.isError);
@@ -95,7 +95,7 @@ for (const kind of fakeKinds) {
 		t.regex(error.text, /codex_id/);
 	});
 
-	test(`${kind}: the errors for unknown arguments and tools list all that there are [S-D13]`, async t => {
+	test(`${kind}: errors for unknown arguments and tools list the valid ones [S-D13]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const {error} = await client.codex({prompt: 'say:1', agentfile: 'x'});
 		t.regex(String(error.message), /has no argument "agentfile"\. Did you mean agent_file\?/);
@@ -110,7 +110,7 @@ for (const kind of fakeKinds) {
 	});
 }
 
-test('app-server: model, cwd, sandbox and role change on a session that runs, and stay [S-D7]', async t => {
+test('app-server: changes model, cwd, sandbox and role of a running session permanently [S-D7]', async t => {
 	const at = await place(t, 'app-server');
 	at.configure('[plugins.codex-mcp.roles.fast]\nmodel = "quick"\nreasoning_effort = "low"\n');
 	mkdirSync(join(at.repo, 'sub'));
@@ -129,7 +129,7 @@ test('app-server: model, cwd, sandbox and role change on a session that runs, an
 	t.like(argumentsIn(closed), {model: 'three'});
 });
 
-test('app-server: settings of a queued call that is cancelled do not apply to the session [S-D7]', async t => {
+test('app-server: discards the settings of a queued call that is cancelled [S-D7]', async t => {
 	const at = await place(t, 'app-server');
 	mkdirSync(join(at.repo, 'sub'));
 	const client = await startServe(t, at);
@@ -154,7 +154,7 @@ test('app-server: settings of a queued call that is cancelled do not apply to th
 	t.like(at.registry()[0], {cwd: at.repo, tag: 'three'});
 });
 
-test('app-server: settings of a call that Codex rejects do not stay [S-D7]', async t => {
+test('app-server: discards the settings of a call that Codex rejects [S-D7]', async t => {
 	const at = await place(t, 'app-server');
 	mkdirSync(join(at.repo, 'sub'));
 	const client = await startServe(t, at);
@@ -171,7 +171,7 @@ test('app-server: settings of a call that Codex rejects do not stay [S-D7]', asy
 	t.is((await client.reply(codexId, 'say:2')).structured.content, '2');
 });
 
-test('mcp-server: settings that differ are rejected for a session that goes on [S-D7]', async t => {
+test('mcp-server: rejects changed settings for an existing session [S-D7]', async t => {
 	const client = await startServe(t, await place(t, 'mcp-server'));
 	const {codexId} = await client.codex({prompt: 'say:1', identity: 'a', model: 'one'});
 	const {error} = await client.codex({codex_id: codexId, prompt: 'x', model: 'two', sandbox: 'read-only'});

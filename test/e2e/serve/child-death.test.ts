@@ -5,7 +5,7 @@ import {fakeKinds} from '../../helpers/fake-codex.js';
 import {childrenOf, place, startServe} from './support.js';
 
 for (const kind of fakeKinds) {
-	test(`${kind}: the error of a turn that ended with Codex has the codex_id and the text so far [S-D11]`, async t => {
+	test(`${kind}: the error of a turn that ended with Codex contains the codex_id and the partial text [S-D11]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const prompt = 'slow\nsay:HALF OF THE TEXT\nstream:1';
 		const slow = client.call('codex', {prompt, identity: 'a'}, {progressToken: 'p'}).result;
@@ -26,7 +26,7 @@ for (const kind of fakeKinds) {
 		t.true(text.includes(`codex with codex_id ${codexId} then resumes the session.`), text);
 	});
 
-	test(`${kind}: the stderr of a Codex that exits is in the error once, short and without control characters [S-D11]`, async t => {
+	test(`${kind}: reports the stderr of an exited Codex once, truncated and without control characters [S-D11]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const prompt = `crash:7\nstderr:thread panicked${'!'.repeat(2000)} end of panic`;
 		const {text} = await client.codex({prompt, identity: 'a'});
@@ -41,7 +41,7 @@ for (const kind of fakeKinds) {
 	});
 }
 
-test('if no turn ran, the first call after the end of Codex has its stderr [S-D11]', async t => {
+test('reports the stderr of an exited Codex in the first call when no turn ran [S-D11]', async t => {
 	const client = await startServe(t, await place(t, 'app-server', '--words=config.toml is broken\n'));
 	const [codex = 0] = childrenOf(client.running.pid);
 	process.kill(codex, 'SIGKILL');

@@ -9,7 +9,7 @@ import {childrenOf, place, ServeClient, startServe} from './support.js';
 /* Faults from outside: E6, E7, K1, K4, L3, and configured time limits. */
 
 for (const kind of fakeKinds) {
-	test(`${kind}: E6 FR-14.3 a Codex that is stopped lets calls run out of time, and is used again when it goes on`, async t => {
+	test(`${kind}: times out calls while Codex is suspended, and uses it again once it resumes [E6] [FR-14.3]`, async t => {
 		const at = await place(t, kind);
 		at.configure('[plugins.codex-mcp]\nrequest_timeout_secs = 3\n');
 		const client = await startServe(t, at);
@@ -23,7 +23,7 @@ for (const kind of fakeKinds) {
 		t.is((await client.reply(codexId, 'say:AGAIN')).structured.content, 'AGAIN');
 	});
 
-	test(`${kind}: E1 FR-11.2 a Codex that is killed is told of by its signal, and not started again`, async t => {
+	test(`${kind}: reports the signal of a killed Codex and does not restart it [E1] [FR-11.2]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const slow = client.codex({prompt: 'slow', identity: 'a'});
 		await client.busy('a');
@@ -35,7 +35,7 @@ for (const kind of fakeKinds) {
 	});
 }
 
-test('the Codex that a cloned repository names is not run, unless it is trusted [K1]', async t => {
+test('does not run the Codex that a cloned repository names, unless the repository is trusted [K1]', async t => {
 	const at = await place(t, 'app-server');
 	const canary = join(at.base, 'canary');
 	const program = join(at.repo, 'codex');
@@ -52,7 +52,7 @@ test('the Codex that a cloned repository names is not run, unless it is trusted 
 	t.regex(running.stderr, /codex_bin/);
 });
 
-test('secrets in prompts and in the environment are in no log and not in the audit [K4]', async t => {
+test('writes secrets of prompts and the environment to neither the log nor the audit log [K4]', async t => {
 	const at = await place(t, 'app-server');
 	const secret = 'sk-proj-CANARYcanaryCANARYcanary1234567890';
 	const running = await startReady(['serve', '--trust', '--debug'], {
@@ -68,7 +68,7 @@ test('secrets in prompts and in the environment are in no log and not in the aud
 });
 
 for (const delay of [0, 50, 150, 300])
-	test(`a signal ${delay} ms after the start ends it cleanly [L3]`, async t => {
+	test(`exits cleanly on a signal ${delay} ms after the start [L3]`, async t => {
 		const at = await place(t, 'app-server');
 		const running = startBridge(['serve', '--trust'], {env: at.env, cwd: at.repo});
 		t.teardown(() => running.child.kill('SIGKILL'));
@@ -79,7 +79,7 @@ for (const delay of [0, 50, 150, 300])
 		t.deepEqual(running.lines, []);
 	});
 
-test('a client that is gone is the end of it, without a stack [L4]', async t => {
+test('exits without a stack trace when the client closes its pipes [L4]', async t => {
 	const client = await startServe(t, await place(t, 'app-server'));
 	client.running.child.stdout?.destroy();
 	client.running.stdin.end();
@@ -87,7 +87,7 @@ test('a client that is gone is the end of it, without a stack [L4]', async t => 
 	t.notRegex(client.running.stderr, /\n\s+at /);
 });
 
-test('a flag of serve means nothing elsewhere, and is refused there', async t => {
+test('rejects flags of bridge serve in other commands, and words in bridge serve', async t => {
 	const running = startBridge(['--identity', 'x', '--', 'true']);
 	t.is((await running.exited).code, 2);
 	t.regex(running.stderr, /bridge serve/);

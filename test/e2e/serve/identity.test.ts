@@ -13,7 +13,7 @@ const instructions = (given: object): string => {
 };
 
 for (const kind of fakeKinds) {
-	test(`${kind}: Checklist: two identities at once, a third that is taken is refused with its holder; FR-2.5 FR-3.1 FR-3.4`, async t => {
+	test(`${kind}: runs two identities at once and rejects a duplicate with the codex_id of its owner [FR-2.5] [FR-3.1] [FR-3.4] [FR-17.8]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const [one, two] = await Promise.all([
 			client.codex({prompt: 'show:arguments', identity: 'arch-ctm'}),
@@ -41,7 +41,7 @@ for (const kind of fakeKinds) {
 		);
 	});
 
-	test(`${kind}: H5 of a hundred calls for one identity one wins, and all others learn who`, async t => {
+	test(`${kind}: one of a hundred concurrent calls for an identity wins, and the errors of the others name it [H5]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const all = await Promise.all(
 			Array.from({length: 100}, () => client.codex({prompt: 'say:X', identity: 'wanted'})),
@@ -51,7 +51,7 @@ for (const kind of fakeKinds) {
 		t.true(all.filter(({isError}) => isError).every(({error}) => error.codex_id === winner?.codexId));
 	});
 
-	test(`${kind}: Checklist: without identity the default is used; Exceed max_concurrent_threads; FR-3.3 FR-12.1`, async t => {
+	test(`${kind}: uses the default identity and enforces max_concurrent_threads [FR-3.3] [FR-12.1]`, async t => {
 		const at = await place(t, kind);
 		at.configure('[plugins.codex-mcp]\nidentity = "lead"\nmax_concurrent_threads = 2\n');
 		const client = await startServe(t, at);
@@ -65,7 +65,7 @@ for (const kind of fakeKinds) {
 		t.false((await client.codex({prompt: 'say:3', identity: 'c'})).isError);
 	});
 
-	test(`${kind}: a call that fails before there is a thread gives its identity back; 3.10`, async t => {
+	test(`${kind}: releases the identity of a call that fails before its thread exists`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const failed = await client.codex({prompt: 'x', identity: 'a', 'no-such-argument': 1});
 		t.true(failed.isError, failed.text);
@@ -74,7 +74,7 @@ for (const kind of fakeKinds) {
 		t.false((await client.codex({prompt: 'say:OK', identity: 'a'})).isError);
 	});
 
-	test(`${kind}: Checklist: developer-instructions has identity, team, repo, branch, and is fresh each call; FR-2.1 FR-2.6`, async t => {
+	test(`${kind}: adds identity, team, repository and current branch to developer-instructions [FR-2.1] [FR-2.6]`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const one = instructions(argumentsIn(await client.codex({prompt: 'show:arguments', identity: 'a'})));
@@ -88,7 +88,7 @@ for (const kind of fakeKinds) {
 		t.true(two.includes('Branch: feature/x'), two);
 	});
 
-	test(`${kind}: a reply tells the session of another branch, once`, async t => {
+	test(`${kind}: codex-reply notifies the session of a branch change once`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
@@ -102,7 +102,7 @@ for (const kind of fakeKinds) {
 		t.like((await client.threads())[0], {branch: 'other'});
 	});
 
-	test(`${kind}: Checklist: caller's developer-instructions are appended to, base-instructions respected; FR-2.2 FR-2.3 FR-2.4`, async t => {
+	test(`${kind}: appends to the caller's developer-instructions and preserves base-instructions [FR-2.2] [FR-2.3] [FR-2.4]`, async t => {
 		const at = await place(t, kind);
 		mkdirSync(join(at.repo, 'sub'));
 		const client = await startServe(t, at);
@@ -125,7 +125,7 @@ for (const kind of fakeKinds) {
 		});
 	});
 
-	test(`${kind}: Checklist: agent_file is the prompt; missing, both, neither are refused; FR-16.1 FR-16.5 FR-16.6 H2`, async t => {
+	test(`${kind}: uses agent_file as the prompt and rejects a missing file, both arguments and neither [FR-16.1] [FR-16.5] [FR-16.6] [H2]`, async t => {
 		const at = await place(t, kind);
 		mkdirSync(join(at.repo, '.claude/agents'), {recursive: true});
 		writeFileSync(
@@ -159,7 +159,7 @@ for (const kind of fakeKinds) {
 		t.like(await client.status(), {active_thread_count: 1});
 	});
 
-	test(`${kind}: FR-12.2 roles and settings reach Codex, the call's own before the role's before the configuration's`, async t => {
+	test(`${kind}: settings of a call override those of its role, which override the configuration [FR-12.2]`, async t => {
 		const at = await place(t, kind);
 		at.configure(
 			'[plugins.codex-mcp]\nmodel = "m0"\nsandbox = "read-only"\n[plugins.codex-mcp.roles.fast]\nmodel = "m1"\napproval_policy = "never"\n',

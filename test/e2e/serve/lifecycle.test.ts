@@ -7,7 +7,7 @@ import {place, startServe} from './support.js';
 /* Section 9: Thread Lifecycle, Registry; FR-5, FR-9, FR-10, FR-17. */
 
 for (const kind of fakeKinds) {
-	test(`${kind}: Checklist: busy during a turn, idle after it, for codex and codex-reply; FR-17.1 FR-17.5`, async t => {
+	test(`${kind}: a session is busy during a turn and idle after it, for codex and codex-reply [FR-17.1] [FR-17.5]`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const [one, two] = [join(at.base, 'one'), join(at.base, 'two')];
@@ -30,7 +30,7 @@ for (const kind of fakeKinds) {
 		t.like((await client.threads())[0], {state: 'idle', turns: 2, last_text: '2'});
 	});
 
-	test(`${kind}: FR-8.9 replies at once run one after the other, in order; the queue is bounded`, async t => {
+	test(`${kind}: runs concurrent replies one after the other in order and limits the queue [FR-8.9]`, async t => {
 		const at = await place(t, kind);
 		at.configure('[plugins.codex-mcp]\nmax_queued_turns = 3\n');
 		const client = await startServe(t, at);
@@ -50,7 +50,7 @@ for (const kind of fakeKinds) {
 		t.like((await client.threads())[0], {state: 'idle'}, 'not busy for ever after a queued reply; 3.10');
 	});
 
-	test(`${kind}: Checklist: codex_close on an idle thread closes at once without a summary turn, twice is a no-op; FR-17.3 FR-17.9`, async t => {
+	test(`${kind}: codex_close closes an idle thread at once without a summary, and is idempotent [FR-17.3] [FR-17.9]`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const {codexId, structured} = await client.codex({prompt: 'say:1', identity: 'a'});
@@ -66,7 +66,7 @@ for (const kind of fakeKinds) {
 		t.regex(refused.text, /codex with codex_id|with codex and codex_id/);
 	});
 
-	test(`${kind}: Checklist: codex_close on a busy thread asks for a summary, then closes; FR-17.4 FR-17.10 H7`, async t => {
+	test(`${kind}: codex_close on a busy thread requests a summary, then closes [FR-17.4] [FR-17.10] [FR-17.11] [H7]`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const running = client.codex({prompt: 'say:HALF OF IT\nstream:2\nslow', identity: 'a'});
@@ -82,7 +82,7 @@ for (const kind of fakeKinds) {
 		t.false((await client.codex({prompt: 'say:NEW', identity: 'a'})).isError, 'the identity is free');
 	});
 
-	test(`${kind}: FR-17.4 a busy thread that does not stop is closed all the same, as interrupted`, async t => {
+	test(`${kind}: codex_close closes a busy thread that does not stop, as interrupted [FR-17.4]`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const running = client.codex({prompt: 'slow\nstubborn', identity: 'a'});
@@ -93,7 +93,7 @@ for (const kind of fakeKinds) {
 		t.like((await client.threads())[0], {state: 'closed'});
 	});
 
-	test(`${kind}: Checklist: close, then resume with codex and codex_id: context, identity, busy, idle; FR-17.7`, async t => {
+	test(`${kind}: resumes a closed session by codex_id with its context and identity [FR-16.3] [FR-17.7]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a', tag: 'label'});
 		await client.close(codexId);
@@ -118,7 +118,7 @@ for (const kind of fakeKinds) {
 		);
 	});
 
-	test(`${kind}: Checklist: registry file with 3 identities and all fields, threads and status tell the same; FR-5.2 FR-10`, async t => {
+	test(`${kind}: the registry has all fields of 3 identities and agrees with codex_threads [FR-5.2] [FR-10]`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const made = await Promise.all(
@@ -154,7 +154,7 @@ for (const kind of fakeKinds) {
 		t.is((await client.threads({include_closed: false})).length, 2);
 	});
 
-	test(`${kind}: FR-9.2 K8 the audit has every turn, close and refusal, with ids that belong together`, async t => {
+	test(`${kind}: audits every turn, close and rejection with matching correlation ids [FR-9.2] [K8]`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const {codexId} = await client.codex({prompt: `say:1\n${'long '.repeat(100)}`, identity: 'a'});

@@ -31,7 +31,7 @@ async function conversation(
 }
 
 for (const kind of fakeKinds)
-	test(`${kind}: sessions are logged at info, conflicts and timeouts at warn, traffic at debug, bytes at trace [S-D10]`, async t => {
+	test(`${kind}: logs sessions at info, conflicts and timeouts at warn, traffic at debug, bytes at trace [S-D10]`, async t => {
 		const at = await place(t, kind);
 		const entries = entriesOf(await conversation(t, at, 'trace'));
 		t.deepEqual(eventsAt(entries, 'error'), new Set());
@@ -54,7 +54,7 @@ for (const [level, events] of Object.entries({
 	warn: ['call.rejected', 'turn.timeout'],
 	error: [],
 }))
-	test(`--log-level ${level} leaves out the lines of lower levels [S-D10]`, async t => {
+	test(`--log-level ${level} omits the lines of lower levels [S-D10]`, async t => {
 		const entries = entriesOf(await conversation(t, await place(t, 'app-server'), level));
 		t.deepEqual(
 			entries.map(({event}) => event),
@@ -62,7 +62,7 @@ for (const [level, events] of Object.entries({
 		);
 	});
 
-test('no line above trace has a prompt, and no line has a secret [S-D10]', async t => {
+test('logs no prompt above trace and no secret at any level [S-D10]', async t => {
 	const at = await place(t, 'app-server');
 	const {running} = await conversation(t, at, 'trace');
 	t.false(running.stderr.includes(SECRET));
@@ -70,7 +70,7 @@ test('no line above trace has a prompt, and no line has a secret [S-D10]', async
 	t.false(above.some(line => line.includes('the plan of the prompt')));
 });
 
-test('a session that a killed bridge left is logged as stale at warn [S-D10]', async t => {
+test('logs a session that a killed bridge left as stale at warn [S-D10]', async t => {
 	const at = await place(t, 'app-server');
 	const first = await startServe(t, at);
 	const {codexId} = await first.codex({prompt: 'say:x', identity: 'arch'});
@@ -81,7 +81,7 @@ test('a session that a killed bridge left is logged as stale at warn [S-D10]', a
 	t.true(second.running.stderr.includes(codexId));
 });
 
-test('without Codex, the log does not report that Codex runs [S-D10] [U-P1-18]', async t => {
+test('does not log that Codex runs when it could not be started [S-D10] [U-P1-18]', async t => {
 	const {repo, env} = await place(t, 'app-server');
 	const missing = join(repo, 'no-codex');
 	const running = startBridge(['serve'], {cwd: repo, env: {...env, ATM_AGENT_MCP_CODEX_BIN: missing}});

@@ -7,7 +7,7 @@ import {place, startServe} from './support.js';
 /* Section 9 of the specification, Proxy Core, and FR-1, FR-11, FR-14 through the built program. */
 
 for (const kind of fakeKinds) {
-	test(`${kind}: Checklist: Start serve, the child spawns; FR-1.3 codex is in the first tools/list`, async t => {
+	test(`${kind}: starts Codex at startup and includes codex in the first tools/list [FR-1.3] [FR-16.4]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const {result} = await client.running.request('list', 'tools/list');
 		const tools = listOf(objectOf(result).tools).map(objectOf);
@@ -46,7 +46,7 @@ for (const kind of fakeKinds) {
 			t.true(name in properties, `FR-16.4 ${name}`);
 	});
 
-	test(`${kind}: Checklist: Send codex, the response includes codex_id; codex-reply goes on`, async t => {
+	test(`${kind}: codex returns a codex_id, with which codex-reply continues the session`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const first = await client.codex({prompt: 'say:ONE', identity: 'arch-ctm'});
 		t.false(first.isError, first.text);
@@ -64,7 +64,7 @@ for (const kind of fakeKinds) {
 		t.is(byThread.structured.content, 'THREE');
 	});
 
-	test(`${kind}: Checklist: Kill child process, next request returns an error with the exit code; FR-11.1 FR-11.2 E1`, async t => {
+	test(`${kind}: rejects requests with the exit code after Codex exited [FR-11.1] [FR-11.2] [E1]`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const idle = await client.codex({prompt: 'say:IDLE', identity: 'idler'});
@@ -86,7 +86,7 @@ for (const kind of fakeKinds) {
 		t.is(await client.running.end(), 1);
 	});
 
-	test(`${kind}: Checklist: Send request exceeding timeout, timeout error with what was said; FR-14.2 the session is idle after it`, async t => {
+	test(`${kind}: a call that times out returns the partial text and leaves the session idle [FR-14.2]`, async t => {
 		const client = await startServe(t, await place(t, kind), '--timeout', '3');
 		const late = await client.codex({prompt: 'say:PARTIAL ANSWER\nstream:2\nslow', identity: 'late'});
 		t.true(late.isError);
@@ -97,7 +97,7 @@ for (const kind of fakeKinds) {
 		t.like((await client.reply(codexId, 'say:AGAIN')).structured, {content: 'AGAIN', codex_id: codexId});
 	});
 
-	test(`${kind}: FR-8.10 a cancelled call ends; one that waits goes without touching the one that runs`, async t => {
+	test(`${kind}: cancels a running call, or a queued one without affecting the running one [FR-8.10]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const slow = client.call('codex', {prompt: 'say:HALF OF IT\nstream:2\nslow', identity: 'one'});
 		const {codex_id: codexId} = await client.busy('one');
@@ -111,7 +111,7 @@ for (const kind of fakeKinds) {
 		t.like((await client.threads())[0], {state: 'idle', status: 'active', turns: 2});
 	});
 
-	test(`${kind}: E2 a Codex that cannot be started leaves the tools that need none`, async t => {
+	test(`${kind}: serves the tools that need no Codex when it cannot be started [E2]`, async t => {
 		const at = await place(t, kind);
 		const env = {...at.env, ATM_AGENT_MCP_CODEX_BIN: `${at.base}/nowhere`};
 		const client = await startServe(t, {...at, env});
@@ -122,7 +122,7 @@ for (const kind of fakeKinds) {
 		t.is(await client.running.end(), 1);
 	});
 
-	test(`${kind}: K6 stdout holds nothing but messages, whatever Codex writes`, async t => {
+	test(`${kind}: writes only messages to stdout, regardless of the output of Codex [K6]`, async t => {
 		const client = await startServe(t, await place(t, kind), '--debug');
 		await client.codex({prompt: 'say:ONE\ncommand:ls'});
 		t.is(await client.running.end(), 0);
@@ -131,7 +131,7 @@ for (const kind of fakeKinds) {
 	});
 }
 
-test('the process is gone with all that it started', async t => {
+test('the process exits when the client closes stdin', async t => {
 	const client = await startServe(t, await place(t, 'app-server'));
 	await client.codex({prompt: 'say:ONE'});
 	t.is(await client.running.end(), 0);

@@ -21,7 +21,7 @@ const allIn = (folder: string): string =>
 		.map(entry => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
 		.join('\n');
 
-test('secrets in prompts, replies, mail, tags and errors are in neither the registry nor the audit log nor stderr [S-D4]', async t => {
+test('redacts secrets of prompts, replies, mail, tags and errors in the registry, the audit log and stderr [S-D4]', async t => {
 	const where = await place(t, 'app-server');
 	where.configure('[plugins.codex-mcp]\nauto_mail = false\n');
 	teamOf(t, {home: where.base, team: 'default'});

@@ -15,7 +15,7 @@ function neighbor(at: Place): Place {
 	return {...at, repo, state: () => repositoryStateFolder(at.base, 'default', repo)};
 }
 
-test('two repositories without a team both use the identity codex, and list their own sessions [S-D9]', async t => {
+test('two repositories without a team both use the identity codex and list their own sessions [S-D9]', async t => {
 	const at = await place(t, 'app-server');
 	const other = neighbor(at);
 	const [one, two] = [await startServe(t, at), await startServe(t, other)];
@@ -36,7 +36,7 @@ test('two repositories without a team both use the identity codex, and list thei
 	t.is(JSON.parse(ofTeam.stdout.join('\n')).length, 2);
 });
 
-test('a named team, and one that exists, have one set of identities for all repositories [S-D9]', async t => {
+test('a named or existing team shares one set of identities across repositories [S-D9]', async t => {
 	const at = await place(t, 'app-server');
 	const other = neighbor(at);
 	const named = {...at, env: {...at.env, ATM_TEAM: 'crew'}};
@@ -54,7 +54,7 @@ test('a named team, and one that exists, have one set of identities for all repo
 	t.true(existsSync(join(stateFolder(at.base, 'default'), 'registry.json')));
 });
 
-test('sessions that an earlier version kept for all repositories are found in their own one [S-D9]', async t => {
+test('migrates sessions of an earlier version to the folder of their repository [S-D9]', async t => {
 	const at = await place(t, 'mcp-server');
 	const other = neighbor(at);
 	const before = await startServe(t, at);
@@ -82,7 +82,7 @@ test('sessions that an earlier version kept for all repositories are found in th
 	);
 });
 
-test('sessions stay in the folder of a team as long as another bridge serve runs sessions there [S-D9]', async t => {
+test('keeps sessions in the folder of a team while another bridge serve runs sessions there [S-D9]', async t => {
 	const at = await place(t, 'app-server');
 	const named = {...at, env: {...at.env, ATM_TEAM: 'default'}};
 	const one = await startServe(t, named);
@@ -101,7 +101,7 @@ test('sessions stay in the folder of a team as long as another bridge serve runs
 	for (const id of [codexId, second]) t.true(ids.includes(id));
 });
 
-test('sessions in folders below the one of bridge serve are moved with it [S-D9]', async t => {
+test('migrates sessions in subfolders with those of bridge serve [S-D9]', async t => {
 	const at = await place(t, 'app-server');
 	const folder = join(dirname(at.repo), 'plain');
 	mkdirSync(join(folder, 'sub'), {recursive: true});
@@ -122,7 +122,7 @@ test('sessions in folders below the one of bridge serve are moved with it [S-D9]
 	t.like(await nested.threads(), [{identity: 'nested'}]);
 });
 
-test('a session in a repository inside the one of bridge serve is moved with it [S-D9]', async t => {
+test('migrates a session in a nested repository with those of bridge serve [S-D9]', async t => {
 	const at = await place(t, 'app-server');
 	cpSync(at.repo, join(dirname(at.repo), 'inner'), {recursive: true});
 	cpSync(join(dirname(at.repo), 'inner'), join(at.repo, 'inner'), {recursive: true});
@@ -133,7 +133,7 @@ test('a session in a repository inside the one of bridge serve is moved with it 
 	t.like(await client.threads(), [{codex_id: codexId, repo_root: join(at.repo, 'inner')}]);
 });
 
-test('a bridge serve does not replace the roster entry of another one that has the same identity [S-D9]', async t => {
+test('does not replace the roster entry of another bridge serve with the same identity [S-D9]', async t => {
 	const at = await place(t, 'app-server');
 	const [one, two] = [await startServe(t, at), await startServe(t, neighbor(at))];
 	const [first, second] = [await one.codex({prompt: 'say:1'}), await two.codex({prompt: 'say:2'})];

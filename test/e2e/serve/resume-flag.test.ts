@@ -9,7 +9,7 @@ import {place, startServe} from './support.js';
 
 for (const kind of fakeKinds) {
 	for (const by of ['codex_id', 'identity', 'thread'] as const)
-		test(`${kind}: --resume with its ${by} is resumed by the first call without an identity [S-D8]`, async t => {
+		test(`${kind}: the first call without an identity resumes the session of --resume with its ${by} [S-D8]`, async t => {
 			const at = await place(t, kind);
 			mkdirSync(join(at.repo, 'sub'));
 			const before = await startServe(t, at);
@@ -28,7 +28,7 @@ for (const kind of fakeKinds) {
 			t.like((await client.codex({prompt: 'say:4'})).structured, {identity: 'codex'});
 		});
 
-	test(`${kind}: a session that --resume names and a call has resumed by its codex_id is not resumed again [S-D8]`, async t => {
+	test(`${kind}: does not resume a session of --resume again after a call resumed it by codex_id [S-D8]`, async t => {
 		const at = await place(t, kind);
 		const before = await startServe(t, at);
 		const {codexId} = await before.codex({prompt: 'say:1', identity: 'd'});
@@ -48,7 +48,7 @@ for (const kind of fakeKinds) {
 		t.deepEqual((await client.threads({identity: 'd'}))[0], entry);
 	});
 
-	test(`${kind}: --resume goes on with the session as another bridge serve has left it since [S-D8]`, async t => {
+	test(`${kind}: --resume continues the session in the state that another bridge serve left [S-D8]`, async t => {
 		const at = await place(t, kind);
 		const before = await startServe(t, at);
 		const {codexId} = await before.codex({prompt: 'say:1', identity: 'd'});
@@ -63,7 +63,7 @@ for (const kind of fakeKinds) {
 		t.like((await client.threads({identity: 'd'}))[0], {tag: 'new', turns: 3});
 	});
 
-	test(`${kind}: --resume with an unknown ID: the first result tells that a new session was started [S-D8]`, async t => {
+	test(`${kind}: the first result after --resume with an unknown ID reports that a new session was started [S-D8]`, async t => {
 		const client = await startServe(t, await place(t, kind), '--resume', 'nope');
 		t.regex(client.running.stderr, /--resume: the session nope cannot be resumed: it does not exist/);
 		t.true((await client.codex({prompt: 'say:1', cwd: 'nowhere'})).isError);

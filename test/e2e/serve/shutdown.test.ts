@@ -10,7 +10,7 @@ import {argumentsIn, place, startServe} from './support.js';
 
 for (const kind of fakeKinds) {
 	for (const how of ['SIGTERM', 'SIGINT', 'EOF'] as const)
-		test(`${kind}: Checklist: ${how}: summaries are asked for, the registry is saved, all is gone; FR-7.1 FR-7.3 FR-7.4 L1`, async t => {
+		test(`${kind}: requests summaries, saves the registry and exits on ${how} [FR-7.1] [FR-7.3] [FR-7.4] [L1]`, async t => {
 			const at = await place(t, kind);
 			const client = await startServe(t, at);
 			const idle = await client.codex({prompt: 'say:1', identity: 'idle'});
@@ -33,7 +33,7 @@ for (const kind of fakeKinds) {
 			);
 		});
 
-	test(`${kind}: L2 a second signal skips summaries and still saves; FR-7.2 interrupted`, async t => {
+	test(`${kind}: a second signal skips summaries and saves sessions as interrupted [L2] [FR-7.2]`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const {structured} = await client.codex({prompt: 'say:1', identity: 'a'});
@@ -49,7 +49,7 @@ for (const kind of fakeKinds) {
 		t.is(at.registry().find(({identity}) => identity === 'a')?.thread_id, structured.threadId);
 	});
 
-	test(`${kind}: Checklist: SIGKILL: registry without summary; restart lists the session as stale, resume falls back; FR-3.2 FR-6.3 H15`, async t => {
+	test(`${kind}: lists a session as stale after SIGKILL and resumes it without a summary [FR-3.2] [FR-6.3] [H15]`, async t => {
 		const at = await place(t, kind);
 		const before = await startServe(t, at);
 		const made = await before.codex({prompt: 'say:ONE', identity: 'a', cwd: at.repo});
@@ -80,7 +80,7 @@ for (const kind of fakeKinds) {
 		t.like((await client.reply(made.codexId, 'say:ON')).structured, {content: 'ON'});
 	});
 
-	test(`${kind}: Checklist: resume with a saved summary puts it in front; FR-16.3`, async t => {
+	test(`${kind}: prepends a saved summary to the first prompt of a resumed session [FR-16.3]`, async t => {
 		const at = await place(t, kind);
 		const before = await startServe(t, at);
 		const made = await before.codex({prompt: 'say:ONE', identity: 'a'});
@@ -95,7 +95,7 @@ for (const kind of fakeKinds) {
 		t.is(objectOf(structured.resumed).context, kind === 'app-server' ? 'thread' : 'summary');
 	});
 
-	test(`${kind}: a stale session goes on with codex-reply, too`, async t => {
+	test(`${kind}: codex-reply resumes a stale session`, async t => {
 		const at = await place(t, kind);
 		const before = await startServe(t, at);
 		const made = await before.codex({prompt: 'say:ONE', identity: 'a'});
@@ -108,7 +108,7 @@ for (const kind of fakeKinds) {
 		});
 	});
 
-	test(`${kind}: Checklist: Start with --resume, by nothing, codex_id, thread id; FR-6.1 FR-6.2 FR-13.3`, async t => {
+	test(`${kind}: --resume resumes the last session, or one by its codex_id or thread id [FR-6.1] [FR-6.2] [FR-13.3]`, async t => {
 		const at = await place(t, kind);
 		const before = await startServe(t, at, '--identity', 'a');
 		const made = await before.codex({prompt: 'say:ONE'});
@@ -129,7 +129,7 @@ for (const kind of fakeKinds) {
 		}
 	});
 
-	test(`${kind}: Checklist: Start with --resume where there is nothing starts normally, with a warning`, async t => {
+	test(`${kind}: --resume without a saved session starts normally with a warning`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at, '--resume');
 		t.false((await client.codex({prompt: 'say:1'})).isError);
@@ -137,7 +137,7 @@ for (const kind of fakeKinds) {
 	});
 }
 
-test('two bridge serve at once in one repository share the registry, and an identity has one holder', async t => {
+test('two bridge serve processes in one repository share the registry and its identities', async t => {
 	const at = await place(t, 'app-server');
 	const [one, two] = await Promise.all([startServe(t, at), startServe(t, at)]);
 	const made = await one.codex({prompt: 'say:1', identity: 'a'});
@@ -153,7 +153,7 @@ test('two bridge serve at once in one repository share the registry, and an iden
 	t.false((await two.codex({prompt: 'say:2', identity: 'a'})).isError);
 });
 
-test('a registry that is none is kept aside, and told of', async t => {
+test('moves a corrupt registry aside and reports it', async t => {
 	const at = await place(t, 'app-server');
 	const first = await startServe(t, at);
 	await first.codex({prompt: 'say:1'});

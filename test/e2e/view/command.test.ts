@@ -24,7 +24,7 @@ const session = [
 	messageLine({id: 3, error: {code: -32601, message: 'Method not found'}}, {...back, line: 31}),
 ];
 
-test('issue 9: bridge view lists messages with their latencies, and shows each as it stands in the log', async t => {
+test('lists messages with their latencies and shows each exactly as logged', async t => {
 	const view = await startView(t, logFile(t, `${session.join('\n')}\n`));
 	const {rows, total} = await view.found('', session.length);
 	t.is(total, session.length);
@@ -45,7 +45,7 @@ test('issue 9: bridge view lists messages with their latencies, and shows each a
 	}
 });
 
-test('filters are by method, server, connection, errors and text, and what they let through can be saved', async t => {
+test('filters by method, server, connection, errors and text, and exports the matches', async t => {
 	const other = [
 		eventLine('open', 'other'),
 		messageLine({id: 1, method: 'ping'}, {conn: 'other', to: 'two'}),
@@ -75,7 +75,7 @@ test('filters are by method, server, connection, errors and text, and what they 
 	t.is(await (await view.fetch('/view/export?from=1&to=2')).text(), `${session.slice(0, 3).join('\n')}\n`);
 });
 
-test('what is written to the log is shown as it comes, and also what is in the other files of a folder', async t => {
+test('shows lines as they are appended, and lines of all files of a folder', async t => {
 	const file = logFile(t, `${session.slice(0, 2).join('\n')}\n`);
 	const view = await startView(t, `@${file.replace(/\/[^/]*$/, '')}`);
 	t.is((await view.found('', 2)).rows[1]?.status, 'open');
@@ -90,7 +90,7 @@ const statusFor = (url: URL, host: string): Promise<number | undefined> =>
 		request({port: url.port, path: '/view/rows', headers: {host}}, res => resolve(res.statusCode)).end();
 	});
 
-test('nobody sees a log who does not know the address, and no page of another site', async t => {
+test('rejects requests without the token and requests for a foreign host', async t => {
 	const view = await startView(t, logFile(t, `${session.join('\n')}\n`));
 	const {origin} = view.url;
 	for (const path of ['/view/rows', '/view/events', '/view/main.js', '/view/export'])
@@ -109,7 +109,7 @@ test('nobody sees a log who does not know the address, and no page of another si
 
 const nasty = '<script>alert(1)</script><img src=x onerror=alert(1)>\u001b]0;owned\u0007\u001b[2J\u202e';
 
-test('issue 9: a hostile log does no harm: markup and escapes in every field, 50 MB in one message, the last line cut off', async t => {
+test('handles a hostile log: markup and escapes in every field, a 50 MB message, a truncated last line', async t => {
 	const hostile = JSON.stringify({
 		time: nasty,
 		ConnID: nasty,
@@ -148,7 +148,7 @@ test('bridge view --live shows that it is connecting until the gateway responds'
 	t.is((await view.state()).note, `Connecting to 127.0.0.1:${port}.`);
 });
 
-test('issue 9: bridge view --live shows the traffic of a gateway as it passes', async t => {
+test('bridge view --live shows the live traffic of a gateway', async t => {
 	const tokens = ['a-token-of-sixteen-characters'];
 	const gateway = await startGateway(t, {tokens, servers: {puppet: program('puppet')}});
 	const view = await startView(
@@ -172,7 +172,7 @@ test('issue 9: bridge view --live shows the traffic of a gateway as it passes', 
 	t.is((await view.running.exited).code, 0);
 });
 
-test('issue 9: the gateway has the page at /, with what passes while somebody looks, behind its token', async t => {
+test('the gateway serves the page at / behind its token, with live traffic while it is open', async t => {
 	const gateway = await startGateway(t, {
 		tokens: ['a-token-of-sixteen-characters'],
 		servers: {puppet: program('puppet')},
@@ -197,7 +197,7 @@ test('issue 9: the gateway has the page at /, with what passes while somebody lo
 	t.is(await gateway.stop(), 0);
 });
 
-test('what cannot be shown is an error with one remedy [U-P1-18]', async t => {
+test('reports one error with a remedy for input that cannot be shown [U-P1-18]', async t => {
 	for (const [args, told] of [
 		[[], /There is no log to show/],
 		[['/no/such/log'], /cannot be read/],
@@ -212,7 +212,7 @@ test('what cannot be shown is an error with one remedy [U-P1-18]', async t => {
 	}
 });
 
-test('--open opens the page in the browser, or says why it cannot [U-P1-14]', async t => {
+test('--open opens the page in the browser or reports why it cannot [U-P1-14]', async t => {
 	const log = logFile(t, `${session.join('\n')}\n`);
 	const folder = tempFolder(t);
 	const opened = join(folder, 'opened');

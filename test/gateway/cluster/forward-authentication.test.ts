@@ -1,7 +1,7 @@
 import test, {type ExecutionContext} from 'ava';
 import fc from 'fast-check';
 import {AntiReplayWindow} from '../../../lib/gateway/cluster/anti-replay-window.js';
-import {say, standBetween} from '../../e2e/replicas/between.js';
+import {sendRequest, startIntermediary} from '../../e2e/replicas/intermediary.js';
 import {roam, startReplica, startReplicas} from '../../e2e/replicas/support.js';
 import {opening} from '../../helpers/bridge.js';
 import {program, type RunningGateway} from '../../helpers/gateway.js';
@@ -12,7 +12,11 @@ const pid = {id: 1, method: 'pid'};
 /** Two replicas, with an eavesdropper on the path to the first. */
 async function startWithEavesdropper(t: ExecutionContext, change?: (body: Buffer) => Buffer) {
 	const owner: {gateway?: RunningGateway} = {};
-	const {address, overheard} = await standBetween(t, () => owner.gateway as RunningGateway, change);
+	const {address, requests: overheard} = await startIntermediary(
+		t,
+		() => owner.gateway as RunningGateway,
+		change,
+	);
 	const one = await startReplica(t, {servers, advertise: address});
 	owner.gateway = one;
 	return {one, two: await startReplica(t, {servers}), overheard};
@@ -23,16 +27,17 @@ test('accepts a forwarded request once, at one replica, and only with its origin
 	const client = await roam(one, 'puppet', {authorization: 'Bearer planted'});
 	const {result} = await client.ask(one, 'pid');
 	t.deepEqual((await client.ask(two, 'pid')).result, result);
-	const [request] = overheard;
-	if (!request) throw new Error('No request was forwarded.');
-	t.is((await say(one, request)).status, 403);
+	const [heard] = overheard;
+	if (!heard) throw new Error('It was handed on.');
+	t.is((await sendRequest(one, heard)).status, 403);
 	t.is(
-		(await say(one, {...request, body: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"exit"}')})).status,
+		(await sendRequest(one, {...heard, body: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"exit"}')}))
+			.status,
 		403,
 	);
-	// The request is sealed for the first replica, not for this one.
-	const initialize = JSON.stringify({jsonrpc: '2.0', id: 1, method: 'initialize', params: opening});
-	t.is((await say(two, {...request, body: Buffer.from(initialize)})).status, 404);
+	// Another replica is not the one that it is for.
+	const begin = JSON.stringify({jsonrpc: '2.0', id: 1, method: 'initialize', params: opening});
+	t.is((await sendRequest(two, {...heard, body: Buffer.from(begin)})).status, 404);
 	t.deepEqual((await client.ask(two, 'pid')).result, result);
 });
 

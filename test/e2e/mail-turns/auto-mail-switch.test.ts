@@ -4,7 +4,7 @@ import {startServe} from '../serve/support.js';
 import {bodies, mailFigures, mailPlace, until} from './place.js';
 
 for (const kind of fakeKinds)
-	test(`${kind}: auto_mail is switched on and off on a session that runs [S-D7]`, async t => {
+	test(`${kind}: switches auto_mail on and off in a running Codex session [S-D7]`, async t => {
 		const at = await mailPlace(t, kind);
 		const client = await startServe(t, at);
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a', auto_mail: false});

@@ -47,7 +47,7 @@ async function isRefused(t: ExecutionContext, text: string, ...statuses: number[
 	await t.throwsAsync(dial(port), {code: 'ECONNREFUSED'});
 }
 
-test('the control server is on this machine alone [I10] [B1]', async t => {
+test('the control server listens on loopback only [I10] [B1]', async t => {
 	const others = Object.values(networkInterfaces())
 		.flat()
 		.filter(face => face?.family === 'IPv4' && !face.internal);
@@ -67,17 +67,17 @@ for (const origin of [
 	'',
 	'http://evil.example#localhost',
 ])
-	test(`a request from the origin "${origin}" is refused [I10] [B2]`, async t => {
+	test(`rejects a request from the origin "${origin}" [I10] [B2]`, async t => {
 		const text = await send(post([`Origin: ${origin}`]));
 		await isRefused(t, text, 403);
 		t.false('id' in JSON.parse(bodyIn(text)));
 	});
 
-test('a request from two origins is refused [I10] [B2]', async t => {
+test('rejects a request with two origins [I10] [B2]', async t => {
 	await isRefused(t, await send(post(['Origin: http://localhost', 'Origin: http://127.0.0.1'])), 403);
 });
 
-test('a refused origin is logged [I10] [B2]', async t => {
+test('logs a rejected origin [I10] [B2]', async t => {
 	await send(post(['Origin: http://logged.example']));
 	const isLogged = (): boolean =>
 		logged(shared().running, 'http.origin_rejected').some(({origin}) => origin === 'http://logged.example');
@@ -96,11 +96,11 @@ for (const host of [
 	'localhost,evil.example',
 	'',
 ])
-	test(`a request for the host "${host}" is refused [I10] [B3]`, async t => {
+	test(`rejects a request for the host "${host}" [I10] [B3]`, async t => {
 		await isRefused(t, await send(post().replace('Host: localhost', `Host: ${host}`)), 403, 400);
 	});
 
-test('a request without a host, with two, or for an address in full is refused [I10] [B3]', async t => {
+test('rejects a request without a host, with two hosts or with an absolute URL [I10] [B3]', async t => {
 	await isRefused(t, await send(post([], '')), 400);
 	await isRefused(t, await send(post(['Host: localhost'])), 400);
 	for (const target of ['http://evil.example/mcp', 'http://localhost/mcp', '//evil.example/mcp'])
@@ -108,23 +108,23 @@ test('a request without a host, with two, or for an address in full is refused [
 });
 
 for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])
-	test(`what a form of any page can send, ${type}, is refused [I10] [B4]`, async t => {
+	test(`rejects ${type}, which a form of any page can send [I10] [B4]`, async t => {
 		const text = await send(request('POST /mcp', [`Content-Type: ${type}`, 'Accept: */*'], rule()));
 		await isRefused(t, text, 415);
 		t.notRegex(text, /access-control/i);
 	});
 
-test('a type that is refused is refused before the body is there [I10] [B4]', async t => {
+test('rejects a content type before the body arrives [I10] [B4]', async t => {
 	const head = ['POST /mcp HTTP/1.1', 'Host: localhost', 'Content-Type: text/plain', 'Content-Length: 9'];
 	t.is(statusOf(await send(`${head.join('\r\n')}\r\nConnection: close\r\n\r\n`)), 415);
 });
 
 for (const type of ['application/json; charset=utf-16', 'application/jsonp', 'text/json', 'json', ''])
-	test(`the type "${type}" is refused [I10] [B5]`, async t => {
+	test(`rejects the content type "${type}" [I10] [B5]`, async t => {
 		await isRefused(t, await send(request('POST /mcp', [`Content-Type: ${type}`], rule())), 415);
 	});
 
-test('a body without a type, or with two, is refused [I10] [B5]', async t => {
+test('rejects a body without a content type or with two [I10] [B5]', async t => {
 	await isRefused(t, await send(request('POST /mcp', [], rule())), 415);
 	await isRefused(t, await send(post(['Content-Type: application/json'])), 415, 400);
 });
@@ -146,21 +146,21 @@ for (const path of [
 	'/etc/passwd',
 	'/.well-known/x',
 ])
-	test(`${path.slice(0, 40)} is not there [I10] [B12]`, async t => {
+	test(`rejects the path ${path.slice(0, 40)} [I10] [B12]`, async t => {
 		const text = await send(Buffer.from(request(`POST ${path}`, common, rule())));
 		await isRefused(t, text, 404, 400);
 		t.notRegex(bodyIn(text), /passwd|constructor|__proto__|aaaa/);
 	});
 
 for (const method of ['PUT', 'PATCH', 'TRACE', 'OPTIONS', 'HEAD', 'GET', 'DELETE'])
-	test(`${method} is refused, and what is allowed is told [I10] [B13]`, async t => {
+	test(`rejects ${method} and names the allowed methods [I10] [B13]`, async t => {
 		const text = await send(request(`${method} /mcp`));
 		t.is(statusOf(text), 405);
 		t.regex(text, /^allow: .*POST/im);
 		t.notRegex(text, /access-control/i);
 	});
 
-test('CONNECT opens no tunnel, and an upgrade changes nothing [I10] [B13]', async t => {
+test('rejects CONNECT and upgrades [I10] [B13]', async t => {
 	const second = request('GET /mcp');
 	t.deepEqual(statusesIn(await send(request('CONNECT 127.0.0.1:1'), second)), [405]);
 	const upgrade = 'GET /mcp HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n';
@@ -170,14 +170,14 @@ test('CONNECT opens no tunnel, and an upgrade changes nothing [I10] [B13]', asyn
 	t.regex(text, /^connection: close/im, 'what came behind it is not waited for');
 });
 
-test('a body without end is refused at a limit, and the server goes on [I10]', async t => {
+test('rejects an endless body at the limit and keeps serving [I10]', async t => {
 	const chunk = Buffer.alloc(2 ** 20, ' ');
 	const head = request('POST /mcp', [...common, `Content-Length: ${2 ** 40}`]);
 	t.is(statusesIn(await send(head, chunk))[0], 413);
 	t.is(statusOf(await send(request('POST /mcp', common, '{"jsonrpc":"2.0","id":1,"method":"ping"}'))), 200);
 });
 
-test('no answer has a stack or a path in it [I10]', async t => {
+test('error responses contain no stack and no path [I10]', async t => {
 	const answers = await Promise.all([
 		send(request('POST /mcp', common, '{"jsonrpc"')),
 		send(request('POST /mcp', common, '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":7}')),

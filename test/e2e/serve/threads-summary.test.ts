@@ -15,7 +15,7 @@ const statuses = async (where: Place): Promise<{[identity: string]: string}> => 
 	return Object.fromEntries(entries.map(({identity, status}) => [identity, status]));
 };
 
-test('threads shows the sessions of a running bridge as active, and of a killed one as stale [FR-13.5] [FR-3.2]', async t => {
+test('bridge threads shows the sessions of a running bridge as active and of a killed one as stale [FR-13.5] [FR-3.2]', async t => {
 	const where = await place(t, 'app-server');
 	const client = await startServe(t, where);
 	t.false((await client.codex({prompt: 'hello', identity: 'arch'})).isError);
@@ -34,7 +34,7 @@ test('threads shows the sessions of a running bridge as active, and of a killed 
 	);
 });
 
-test("5.3 two bridges in one repository keep each other's sessions and identities", async t => {
+test("two bridges in one repository respect each other's sessions and identities", async t => {
 	const where = await place(t, 'app-server');
 	const [one, other] = [await startServe(t, where), await startServe(t, where)];
 	const first = await one.codex({prompt: 'hello', identity: 'arch'});
@@ -49,7 +49,7 @@ test("5.3 two bridges in one repository keep each other's sessions and identitie
 	t.is(where.registry().length, 3);
 });
 
-test('5.3 FR-3.2 a session of another bridge is resumed by one that still runs when the other has ended, or was killed', async t => {
+test('a running bridge resumes a session of another one that exited or was killed [FR-3.2]', async t => {
 	const where = await place(t, 'app-server');
 	const [one, other] = [await startServe(t, where), await startServe(t, where)];
 	for (const how of ['SIGTERM', 'SIGKILL'] as const) {
@@ -76,7 +76,7 @@ test('5.3 FR-3.2 a session of another bridge is resumed by one that still runs w
 	}
 });
 
-test('summary prints what a session left when its bridge ended [FR-13.6]', async t => {
+test('bridge summary prints the summary that a session wrote at shutdown [FR-13.6]', async t => {
 	const where = await place(t, 'app-server');
 	const client = await startServe(t, where);
 	const {codexId} = await client.codex({prompt: 'hello', identity: 'arch'});

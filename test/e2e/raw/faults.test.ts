@@ -16,7 +16,7 @@ async function logging(t: ExecutionContext, ...flags: string[]): Promise<{raw: R
 	return {raw: await startRaw(t, [...args, `0:127.0.0.1:${echo.port}`, `@${logs}`]), logs};
 }
 
-test('when the folder is removed traffic goes on, stderr tells of it, and the log goes on when it is back [I5]', async t => {
+test('forwards traffic while the log folder is missing, and resumes the log when it is back [I5]', async t => {
 	const {raw, logs} = await logging(t);
 	await exchange(raw.port, 'before');
 	await until(() => textIn(logs).includes('"close"'));
@@ -32,7 +32,7 @@ test('when the folder is removed traffic goes on, stderr tells of it, and the lo
 	t.is(data.filter(text => text === 'after').length, 2);
 });
 
-test('a folder in the place of the log file: traffic goes on, and it is told once, with what is lost [I5]', async t => {
+test('forwards traffic when a folder replaces the log file, and reports the loss once [I5]', async t => {
 	const {raw, logs} = await logging(t);
 	await until(() => textIn(logs).includes('start-logging'));
 	await rm(join(logs, 'log.ndjson'));
@@ -46,7 +46,7 @@ test('a folder in the place of the log file: traffic goes on, and it is told onc
 	t.true(Number(logged(raw.running, 'log-error').at(-1)?.lostBytes) > 0);
 });
 
-test('one destination in trouble is no trouble for the others [I5]', async t => {
+test('an error of one destination does not affect the others [I5]', async t => {
 	const {raw, logs} = await logging(t, '--mcp-port', '0');
 	const other = join(await newFolder(t), 'other');
 	await done(raw.endpoint, 'start-logging', {directory: other, filename_format: 'log.ndjson'});
@@ -60,7 +60,7 @@ test('one destination in trouble is no trouble for the others [I5]', async t => 
 	t.is(linesIn(logs).filter(({data}) => data === 'still logged').length, 2);
 });
 
-test('when who reads stdout has gone, traffic goes on, and SIGTERM ends it [I5]', async t => {
+test('forwards traffic after stdout was closed, and SIGTERM ends the process [I5]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${echo.port}`]);
@@ -72,7 +72,7 @@ test('when who reads stdout has gone, traffic goes on, and SIGTERM ends it [I5]'
 	t.is(await raw.stop(), 0);
 });
 
-test('SIGTERM in the middle of traffic: no line is torn, and each connection has its open and its close [I9]', async t => {
+test('SIGTERM under traffic truncates no line and logs an open and a close for each connection [I9]', async t => {
 	const peer = await startPeer(t, socket => socket.pipe(socket));
 	const logs = join(await newFolder(t), 'logs');
 	const raw = await startRaw(t, [`0:127.0.0.1:${peer.port}`, `@${logs}`]);
@@ -102,7 +102,7 @@ test('SIGTERM in the middle of traffic: no line is torn, and each connection has
 	t.true(told >= heard, `${told} bytes are in the log, ${heard} arrived`);
 });
 
-test('a connection that does not end does not keep it from ending [I9]', async t => {
+test('exits although a connection does not end [I9]', async t => {
 	const peer = await startPeer(t, () => {}, {isPaused: true});
 	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${peer.port}`]);
 	const socket = await dial(raw.port);
@@ -113,7 +113,7 @@ test('a connection that does not end does not keep it from ending [I9]', async t
 	socket.destroy();
 });
 
-test('a rule whose target is down does not hurt the other rule [I3]', async t => {
+test('a rule whose target is down does not affect the other rule [I3]', async t => {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const raw = await startRaw(t, ['--flush-millis', '20', '0:127.0.0.1:1', `0:127.0.0.1:${echo.port}`]);
@@ -129,7 +129,7 @@ test('a rule whose target is down does not hurt the other rule [I3]', async t =>
 	}
 });
 
-test('a folder in which nothing may be written is an error at the start, not later [I5]', async t => {
+test('rejects an unwritable log folder at startup [I5]', async t => {
 	const folder = await newFolder(t);
 	const logs = join(folder, 'logs');
 	if (process.getuid?.() === 0) {

@@ -7,7 +7,7 @@ import {place, startServe} from './support.js';
 
 /* Each error names a next step. These tests take that step. */
 
-test('after an error of the model, the next step of the error works on mcp-server [S-D19]', async t => {
+test('mcp-server: the next step in an error of the model works [S-D19]', async t => {
 	const client = await startServe(t, await place(t, 'mcp-server'));
 	const {codexId, text} = await client.codex({prompt: 'error:overloaded', identity: 'a'});
 	t.regex(text, /overloaded/);
@@ -18,7 +18,7 @@ test('after an error of the model, the next step of the error works on mcp-serve
 });
 
 for (const kind of fakeKinds)
-	test(`${kind}: a session whose identity is in use is resumed after the next step of the error [S-D19]`, async t => {
+	test(`${kind}: a session whose identity is in use resumes after the next step of the error [S-D19]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const first = await client.codex({prompt: 'say:1', identity: 'a'});
 		await client.close(first.codexId);
@@ -35,7 +35,7 @@ for (const kind of fakeKinds)
 		t.is((await client.codex({prompt: 'say:5', codex_id: first.codexId})).structured.content, '5');
 	});
 
-test('a session of another bridge serve cannot be resumed, and the error does not suggest its identity [S-D19]', async t => {
+test('rejects the session of another bridge serve without suggesting its identity [S-D19]', async t => {
 	const at = await place(t, 'app-server');
 	const {codexId} = await (await startServe(t, at)).codex({prompt: 'say:1', identity: 'a'});
 	const other = await startServe(t, at);
@@ -44,7 +44,7 @@ test('a session of another bridge serve cannot be resumed, and the error does no
 	t.regex(text, /or start a new session with another identity, without codex_id\./);
 });
 
-test('while a session is being closed, a call for its identity is not sent to codex-reply [S-D19]', async t => {
+test('does not suggest codex-reply for the identity of a session that is closing [S-D19]', async t => {
 	const client = await startServe(t, await place(t, 'app-server'));
 	const slow = client.codex({prompt: 'slow\nstubborn', identity: 'a'});
 	const {codex_id: codexId} = await client.busy('a');
@@ -58,7 +58,7 @@ test('while a session is being closed, a call for its identity is not sent to co
 	t.pass();
 });
 
-test('a folder is not an agent file, and base instructions alone are not a prompt [S-D19]', async t => {
+test('rejects a folder as an agent file, and base instructions without a prompt [S-D19]', async t => {
 	const at = await place(t, 'app-server');
 	const client = await startServe(t, at);
 	const folder = await client.codex({agent_file: '.'});
@@ -78,7 +78,7 @@ test('bridge summary explains why a session that was closed while idle has none 
 	t.is((await client.codex({prompt: 'say:2', codex_id: codexId})).structured.content, '2');
 });
 
-test('without any team, no team is suggested [S-D19] [U-P1-18]', async t => {
+test('suggests no team when none exists [S-D19] [U-P1-18]', async t => {
 	const at = await place(t, 'app-server');
 	const teams = join(at.base, '.claude', 'teams');
 	const {code, stderr} = await runBridge(['mail', '--team', 'crew'], '', {cwd: at.repo, env: at.env});

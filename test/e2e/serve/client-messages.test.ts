@@ -7,7 +7,7 @@ import {place, ServeClient, startServe} from './support.js';
 /* What passes besides turns: approvals, news, progress, batches, versions, many sessions at once. */
 
 for (const kind of fakeKinds) {
-	test(`${kind}: an approval is asked of the client with the session named, and its answer goes back`, async t => {
+	test(`${kind}: forwards an approval with the session identity to the client, and its response to Codex`, async t => {
 		const at = await place(t, kind);
 		const running = startBridge(['serve', '--trust'], {env: at.env, cwd: at.repo});
 		t.teardown(() => running.child.kill('SIGKILL'));
@@ -27,7 +27,7 @@ for (const kind of fakeKinds) {
 		t.is((await turn).structured.content, 'ran: make all');
 	});
 
-	test(`${kind}: without elicitation an approval is refused at once, never left hanging`, async t => {
+	test(`${kind}: declines an approval at once when the client does not support elicitation`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		t.is(
 			(await client.codex({prompt: 'approve:make all', 'approval-policy': 'on-request'})).structured.content,
@@ -35,7 +35,7 @@ for (const kind of fakeKinds) {
 		);
 	});
 
-	test(`${kind}: FR-1.1 news of Codex name the session, and progress comes under the client's token`, async t => {
+	test(`${kind}: events of Codex name the session, and progress uses the client's token [FR-1.1]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const {result} = client.call(
 			'codex',
@@ -52,7 +52,7 @@ for (const kind of fakeKinds) {
 		t.is(objectOf(progress.params).progressToken, 'tok');
 	});
 
-	test(`${kind}: 14.1 who waits in the queue is told so`, async t => {
+	test(`${kind}: reports the queue position as progress of a queued call`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const first = client.call('codex', {prompt: 'slow', identity: 'a'});
 		const {codex_id: codexId} = await client.busy('a');
@@ -65,7 +65,7 @@ for (const kind of fakeKinds) {
 		t.is((await second.result).structured.content, '2');
 	});
 
-	test(`${kind}: fifty sessions at once, each gets its own answers`, async t => {
+	test(`${kind}: routes replies of fifty concurrent sessions correctly`, async t => {
 		const at = await place(t, kind);
 		at.configure('[plugins.codex-mcp]\nmax_concurrent_threads = 50\n');
 		const client = await startServe(t, at);
@@ -89,7 +89,7 @@ for (const kind of fakeKinds) {
 		t.like(await client.status(), {active_thread_count: 50, idle_thread_count: 50});
 	});
 
-	test(`${kind}: FR-1.1 ids of any kind come back as they were; 3.10 none meets one of bridge's own`, async t => {
+	test(`${kind}: preserves request ids of any type and keeps them apart from bridge's own [FR-1.1]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const {running} = client;
 		running.sendText(
@@ -114,7 +114,7 @@ for (const kind of fakeKinds) {
 	});
 }
 
-test('Content-Length frames are understood, and answered as such [FR-1.2]', async t => {
+test('accepts Content-Length framing and responds in it [FR-1.2]', async t => {
 	const at = await place(t, 'app-server');
 	const running = startBridge(['serve', '--trust'], {env: at.env, cwd: at.repo});
 	t.teardown(() => running.child.kill('SIGKILL'));
@@ -124,7 +124,7 @@ test('Content-Length frames are understood, and answered as such [FR-1.2]', asyn
 	t.regex(running.lines[0] ?? '', /^Content-Length: \d+/);
 });
 
-test('a client of the first version is served, too', async t => {
+test('serves a client of 2024-11-05', async t => {
 	const at = await place(t, 'app-server');
 	const running = startBridge(['serve', '--trust'], {env: at.env, cwd: at.repo});
 	t.teardown(() => running.child.kill('SIGKILL'));

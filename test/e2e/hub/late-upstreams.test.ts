@@ -12,7 +12,7 @@ const calls = [
 ] as const;
 
 for (const [what, name, args] of calls)
-	test(`${what} waits for a server that is still connecting after startupTimeout [A-G1]`, async t => {
+	test(`${what} waits for an upstream that is still connecting after startupTimeout [A-G1]`, async t => {
 		const file = join(await newFolder(t), 'open');
 		const servers = {wix: shop('wix'), late: shop('late', `--until=${file}`)};
 		const hub = await startHub(t, {expose: 'both', startupTimeout: '300ms', servers});
@@ -28,7 +28,7 @@ for (const [what, name, args] of calls)
 		t.is(textIn(await answer), '{"hits":["late: x"]}');
 	});
 
-test('a call waits for a connecting server no longer than its timeout, and is logged as failed [A-G1] [A-D7]', async t => {
+test('a call waits for a connecting upstream until its timeout and is then logged as failed [A-G1] [A-D7]', async t => {
 	const late = {...shop('late', '--until=/nowhere'), timeout: '1s'};
 	const hub = await startHub(t, {expose: 'both', startupTimeout: '300ms', servers: {late}});
 	const rejected = errorIn(await hub.call('late__search', {query: 'x'}));
@@ -43,7 +43,7 @@ test('a call waits for a connecting server no longer than its timeout, and is lo
 		t.like(entry, {server: 'late', tool: 'search', status: 'FAILED'});
 });
 
-test('a run that ends while it waits for a connecting server has the call in its error [A-G1]', async t => {
+test('the error of a run that times out waiting for a connecting upstream names the call [A-G1]', async t => {
 	const servers = {late: shop('late', '--until=/nowhere')};
 	const hub = await startHub(t, {startupTimeout: '300ms', runTimeout: '1s', servers});
 	t.regex(
@@ -52,7 +52,7 @@ test('a run that ends while it waits for a connecting server has the call in its
 	);
 });
 
-test('a call that waits for a connecting server can be cancelled [A-G1]', async t => {
+test('cancels a call that waits for a connecting upstream [A-G1]', async t => {
 	const file = join(await newFolder(t), 'open');
 	const servers = {late: shop('late', `--until=${file}`)};
 	const hub = await startHub(t, {expose: 'tools', startupTimeout: '300ms', servers});
@@ -65,7 +65,7 @@ test('a call that waits for a connecting server can be cancelled [A-G1]', async 
 	t.false(hub.running.lines.some(line => line.includes('"id":"c"')));
 });
 
-test('startupTimeout may be longer than 10 s, and lists wait for it [A-G1]', async t => {
+test('accepts a startupTimeout over 10 s, during which lists wait [A-G1]', async t => {
 	const file = join(await newFolder(t), 'open');
 	const hub = await startHub(t, {
 		expose: 'tools',
@@ -84,7 +84,7 @@ for (const [what, name, args] of [
 	['Python', 'run', {command: 'for _ in (1,):\n  broken.anything(a=1)'}],
 	['a tool call', 'broken__anything', {a: 1}],
 ] as const)
-	test(`a call by ${what} of a server that is not available is logged as failed [A-D7]`, async t => {
+	test(`logs a call by ${what} to an unavailable upstream as failed [A-D7]`, async t => {
 		const servers = {broken: {command: 'no-such-command-anywhere'}};
 		const hub = await startHub(t, {expose: 'both', servers});
 		await hub.call(name, args);

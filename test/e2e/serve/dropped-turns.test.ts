@@ -14,7 +14,7 @@ const nested = (levels: number): unknown => {
 };
 
 for (const kind of fakeKinds) {
-	test(`${kind}: lone surrogates in prompts and instructions are replaced, and the turn runs [S-D1]`, async t => {
+	test(`${kind}: replaces lone surrogates in prompts and instructions, and runs the turn [S-D1]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const started = await client.codex({
 			prompt: 'show:arguments\n\ud83d',
@@ -30,7 +30,7 @@ for (const kind of fakeKinds) {
 		t.is(replied.structured.content, 'half \ufffd, whole \ud83d\ude00');
 	});
 
-	test(`${kind}: arguments that are nested too deeply are rejected by name [S-D1]`, async t => {
+	test(`${kind}: rejects arguments that are nested too deeply by name [S-D1]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		for (const args of [{config: nested(140)}, {config: JSON.stringify(nested(140))}, {model: nested(140)}]) {
 			const {error} = await client.codex({prompt: 'say:1', ...args});
@@ -40,7 +40,7 @@ for (const kind of fakeKinds) {
 		t.is((await client.codex({prompt: 'say:1', config: {a: nested(90)}})).structured.content, '1');
 	});
 
-	test(`${kind}: after a turn that Codex drops, the next turn, close and resume work [S-D1]`, async t => {
+	test(`${kind}: the next turn, close and resume work after a turn that Codex drops [S-D1]`, async t => {
 		const client = await startServe(t, await place(t, kind), '--timeout', '8');
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
 		t.like((await client.reply(codexId, 'drop')).error, {code: -32006, codex_id: codexId});
@@ -57,7 +57,7 @@ for (const kind of fakeKinds) {
 		t.is((await client.codex({prompt: 'say:4', identity: 'b', ...id})).structured.content, '4');
 	});
 
-	test(`${kind}: SIGTERM ends a session whose turn Codex dropped without waiting for its turn [S-D1]`, async t => {
+	test(`${kind}: SIGTERM ends a session without waiting for a turn that Codex dropped [S-D1]`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
@@ -71,7 +71,7 @@ for (const kind of fakeKinds) {
 		t.like(at.registry()[0], {codex_id: codexId, status: 'interrupted'});
 	});
 
-	test(`${kind}: a session whose turn does not end gets another thread [S-D1]`, async t => {
+	test(`${kind}: moves a session to a new thread when its turn does not end [S-D1]`, async t => {
 		const at = await place(t, kind);
 		const release = join(at.base, 'release');
 		const client = await startServe(t, at, '--timeout', '60');

@@ -8,7 +8,7 @@ import {place, startServe} from './support.js';
 /* Small things that callers notice. */
 
 for (const kind of fakeKinds) {
-	test(`${kind}: mistakes in arguments are rejected before the limit of sessions [S-D20]`, async t => {
+	test(`${kind}: reports invalid arguments before the session limit [S-D20]`, async t => {
 		const at = await place(t, kind);
 		at.configure('[plugins.codex-mcp]\nmax_concurrent_threads = 1\n');
 		const client = await startServe(t, at);
@@ -27,7 +27,7 @@ for (const kind of fakeKinds) {
 		}
 	});
 
-	test(`${kind}: unknown arguments of all tools, those of another type, and empty prompts, are rejected [S-D20]`, async t => {
+	test(`${kind}: rejects unknown arguments, wrong types and empty prompts in all tools [S-D20]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		for (const [tool, args, pattern] of [
 			['codex_threads', {foo: 1}, /^codex_threads has no argument "foo"\. It has include_closed, identity\./],
@@ -45,7 +45,7 @@ for (const kind of fakeKinds) {
 		}
 	});
 
-	test(`${kind}: ~ in agent_file and cwd is the home folder [S-D20]`, async t => {
+	test(`${kind}: expands ~ in agent_file and cwd to the home folder [S-D20]`, async t => {
 		const at = await place(t, kind);
 		const agents = join(at.base, '.claude/agents');
 		mkdirSync(agents, {recursive: true});
@@ -57,7 +57,7 @@ for (const kind of fakeKinds) {
 		t.like((await client.threads({identity: 'b'}))[0], {cwd: join(at.base, '.claude')});
 	});
 
-	test(`${kind}: a cancelled request gets no response [S-D20]`, async t => {
+	test(`${kind}: sends no response to a cancelled request [S-D20]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const cancelled = client.call('codex', {prompt: 'slow', identity: 'a'});
 		const {codex_id: codexId} = await client.busy('a');
@@ -71,7 +71,7 @@ for (const kind of fakeKinds) {
 		for (const {id} of [cancelled, queued]) t.false(answered.includes(id));
 	});
 
-	test(`${kind}: approvals that are declined without asking are in the result [S-D20]`, async t => {
+	test(`${kind}: lists automatically declined approvals in the result [S-D20]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const {text, structured} = await client.codex({prompt: 'approve:make', 'approval-policy': 'on-request'});
 		t.regex(text, /An approval was declined without asking the user, since the client does not support/);
@@ -90,7 +90,7 @@ for (const kind of fakeKinds) {
 		t.deepEqual(error.commands, ['make all']);
 	});
 
-	test(`${kind}: news of commands have the folder as a path, and the output [S-D20]`, async t => {
+	test(`${kind}: events of commands contain the folder as a path, and the output [S-D20]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		await client.codex({prompt: 'command:ls\nsay:1', identity: 'a'});
 		const news = client.running.lines.map(line => objectOf(objectOf(JSON.parse(line)).params).data);
