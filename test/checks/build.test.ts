@@ -82,7 +82,7 @@ test('reports a syntax error with file and line, and rebuilds the file after the
 	t.is(runs(), '3');
 });
 
-test('rebuilds a source whose build failed, even if its old text comes back', t => {
+test('rebuilds a source whose build failed, even after its old text is restored', t => {
 	const {at, write, build} = project(t);
 	build();
 	write('lib/a.ts', "export * from './missing.js';\n");
@@ -92,7 +92,7 @@ test('rebuilds a source whose build failed, even if its old text comes back', t 
 	t.regex(readFileSync(at('dist/lib/a.js'), 'utf8'), /a = 1/);
 });
 
-test('removes the chunks of the program before', t => {
+test('removes the chunks of the previous build', t => {
 	const {at, write, build, runs} = project(t);
 	write('bin/bridge.ts', "const {a} = await import('../lib/a.js');\nprocess.stdout.write(String(a));\n");
 	build();

@@ -61,7 +61,7 @@ const unbounded = [
 	'zip',
 ];
 
-test('no stage may use an operator that buffers messages without a limit [F4]', async t => {
+test('stages may not use an operator that buffers messages without a limit [F4]', async t => {
 	const planted = ['lib/operators', 'lib/serve/stages'].flatMap(folder =>
 		unbounded.map(
 			name =>

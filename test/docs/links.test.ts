@@ -31,7 +31,7 @@ function problemOf(file: string, link: string): string | undefined {
 	return anchorsOf(readPage(target)).has(anchor) ? undefined : `${file}: ${link} has no such heading`;
 }
 
-test('finds links that lead nowhere', t => {
+test('finds broken links', t => {
 	t.is(problemOf('docs/view.md', 'keys.md'), 'docs/view.md: keys.md does not exist');
 	t.is(problemOf('docs/view.md', '#no-such'), 'docs/view.md: #no-such has no such heading');
 	t.is(problemOf('docs/view.md', '#keys'), undefined);
@@ -41,7 +41,7 @@ test('finds links that lead nowhere', t => {
 const others = readdirSync(root).filter(name => name.endsWith('.md') && name !== 'README.md');
 
 for (const file of [...pages, ...others, 'bench/README.md'])
-	test(`the links of ${file} lead to files and headings that exist`, t => {
+	test(`links of ${file} point to files and headings that exist`, t => {
 		const links = [...withoutCode(readPage(file)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
 		t.deepEqual(
 			links.flatMap(link => problemOf(file, link) ?? []),

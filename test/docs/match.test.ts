@@ -3,7 +3,7 @@ import {blocksOf, fileNameOf} from './blocks.js';
 import {matchesLine, matchesLines} from './match.js';
 import {isComplete, stepsOf} from './transcript.js';
 
-test('a line matches with other times, ports, ids, sizes and latencies', t => {
+test('matches a line with other times, ports, ids, sizes and latencies', t => {
 	t.true(matchesLine('05:30:13.455 → ping   #1   160 B', '23:01:00.001 → ping #1 1.5 kB'));
 	t.true(
 		matchesLine(
@@ -27,7 +27,7 @@ test('… matches any text of a line, and any lines if it is alone', t => {
 	t.false(matchesLines(['a'], ['a', 'b']));
 });
 
-test('a block has commands and their outputs', t => {
+test('parses the commands of a block and their outputs', t => {
 	const text = "$ cat > a <<'EOF'\nx\nEOF\n$ cat a \\\n  b\nx\n…\n$ sleep 1 &\n$ view\nline\n^C\n";
 	t.deepEqual(
 		stepsOf({line: 10, text}).map(({line, command, mode, expected}) => [line, command, mode, expected]),
@@ -41,14 +41,14 @@ test('a block has commands and their outputs', t => {
 	t.is(stepsOf({line: 1, text: 'a  # comment\n\nb\n'}).length, 2);
 });
 
-test('quotes continue a command', t => {
+test('continues a command inside quotes', t => {
 	t.false(isComplete("echo 'a"));
 	t.true(isComplete("echo 'a\nb'"));
 	t.true(isComplete(`echo '{"a":1}' "it's"`));
 	t.true(isComplete("bridge trust    # a file that you don't trust"));
 });
 
-test('comments before a block set how it is run', t => {
+test('reads the options of a block from the comment before it', t => {
 	const page =
 		'# T\n\n<!-- not run: needs a browser -->\n```sh\na\n```\n\n<!-- setup: mkdir x -->\n<!-- peers -->\n\n```yaml\n# a.yaml\nb: 1\n```\n\n```sh\nnpx -y mcp-stream-bridge -- npx -y x\n```\n';
 	const [first, second, third] = blocksOf('p.md', page);
@@ -58,7 +58,7 @@ test('comments before a block set how it is run', t => {
 	t.like(third, {needsPeers: true, setup: undefined});
 });
 
-test('a block in a list is found, without its indentation', t => {
+test('finds a block in a list and removes its indentation', t => {
 	const [block] = blocksOf(
 		'p.md',
 		'1. x\n\n   <!-- not run: no reason -->\n   ```sh\n   $ a\n     b\n   ```\n',

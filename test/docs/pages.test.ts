@@ -28,7 +28,7 @@ for (const file of pages)
 		t.is(errors.join('\n\n'), '');
 	});
 
-test('each block that is not run says why', t => {
+test('requires a reason for each block that is not run', t => {
 	const blocks = pages.flatMap(file => blocksOf(file, readPage(file)));
 	const count = (isCounted: (block: Block) => boolean): number => blocks.filter(isCounted).length;
 	const isRun = ({language, reason}: Block): boolean => language === 'sh' && reason === undefined;
@@ -51,7 +51,7 @@ test('reports a block whose output differs, with its line', async t => {
 	t.regex(errors[3] ?? '', /^p\.md:13: /);
 });
 
-test('a block of the shell runs in the background, is interrupted, and uses the files of the page', async t => {
+test('runs a shell block in the background, interrupts it, and gives it the files of the page', async t => {
 	const text = [
 		'```yaml\n# bridge.yaml\nservers:\n  demo: {command: node, args: [x.js]}\n```',
 		'```sh\n$ bridge gateway --config bridge.yaml --log-level error &\n…\n  page: http://127.0.0.1:7411/\n…',

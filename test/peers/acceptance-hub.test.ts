@@ -18,7 +18,7 @@ async function servicesIn(t: ExecutionContext, folder: string) {
 	};
 }
 
-test.serial('eleven servers of four versions are one list of 80 tools at /mcp [US1]', async t => {
+test.serial('/mcp merges eleven upstreams of four versions into one list of 80 tools [US1]', async t => {
 	t.timeout(180_000);
 	const folder = await temporaryFolder(t);
 	const {members, services} = await servicesIn(t, folder);
@@ -44,7 +44,7 @@ test.serial('eleven servers of four versions are one list of 80 tools at /mcp [U
 	await gateway.stop();
 });
 
-test.serial('all 80 tools can be called through run, on stdio [US1]', async t => {
+test.serial('the hub on stdio exposes all 80 tools through run [US1]', async t => {
 	t.timeout(180_000);
 	const hub = await startRealHub(t, async folder => ({
 		expose: 'run',
@@ -59,7 +59,7 @@ test.serial('all 80 tools can be called through run, on stdio [US1]', async t =>
 	t.regex((await hub.run('everything_0_6_2.add(a=2, b=40)')).text, /42/);
 });
 
-test.serial('20 runs at once: each has its own answer', async t => {
+test.serial('returns the right result to each of 20 concurrent runs', async t => {
 	const hub = await startRealHub(t, folder => ({servers: realServers(folder)}));
 	const runs = Array.from({length: 20}, (_, at) =>
 		hub.run(

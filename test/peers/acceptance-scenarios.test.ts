@@ -60,34 +60,34 @@ const versions: ReadonlyArray<readonly [string, Version]> = [
 
 for (const [scenario, version] of versions) {
 	for (const mode of ['stdio', 'http', 'sse', 'ws'] as const) {
-		test.serial(
-			`${scenario} and SC-008 a ${version} server over ${mode} is found to speak it, and is spoken to in it`,
-			async t => {
-				const gateway = await startDemos(t, {demo: {version, mode}});
-				const {client, told} = await connect(gateway, 'demo', newest);
-				t.is(told, newest);
-				t.deepEqual(toolNames(await client.ask('tools/list')), toolsOf(version));
-				t.like((await call(client, 'test_simple_text')).result, {
-					content: [{type: 'text', text: 'This is a simple text response for testing.'}],
-				});
-				t.is((await gatewayStatus(gateway)).services.demo?.version, version);
-				await client.close();
-			},
-		);
+		test.serial(`negotiates ${version} with an upstream over ${mode} [${scenario}] [SC-008]`, async t => {
+			const gateway = await startDemos(t, {demo: {version, mode}});
+			const {client, told} = await connect(gateway, 'demo', newest);
+			t.is(told, newest);
+			t.deepEqual(toolNames(await client.ask('tools/list')), toolsOf(version));
+			t.like((await call(client, 'test_simple_text')).result, {
+				content: [{type: 'text', text: 'This is a simple text response for testing.'}],
+			});
+			t.is((await gatewayStatus(gateway)).services.demo?.version, version);
+			await client.close();
+		});
 	}
 }
 
-test.serial('the server hears initialize, initialized, and only then the rest [US2.1] [SC-004]', async t => {
-	const env = {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '300'};
-	const gateway = await startDemos(t, {demo: {version: newest, env}});
-	const {client} = await connect(gateway, 'demo', newest);
-	t.deepEqual(toolNames(await client.ask('tools/list')), toolsOf(newest));
-	await client.close();
-	t.false(gateway.text().includes(complaint));
-});
+test.serial(
+	'sends other requests only after initialize and notifications/initialized [US2.1] [SC-004]',
+	async t => {
+		const env = {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '300'};
+		const gateway = await startDemos(t, {demo: {version: newest, env}});
+		const {client} = await connect(gateway, 'demo', newest);
+		t.deepEqual(toolNames(await client.ask('tools/list')), toolsOf(newest));
+		await client.close();
+		t.false(gateway.text().includes(complaint));
+	},
+);
 
 test.serial(
-	'a server that takes more than 30 seconds to initialize is waited for [US2.2] [SC-005]',
+	'waits for an upstream that takes more than 30 seconds to initialize [US2.2] [SC-005]',
 	async t => {
 		const env = {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '30500'};
 		const gateway = await startDemos(t, {demo: {version: newest, env}});
@@ -100,7 +100,7 @@ test.serial(
 
 for (const shared of [false, true]) {
 	test.serial(
-		`clients that come at once all wait for the server${shared ? ' that they share' : ''} [US2.4]`,
+		`concurrent clients wait until ${shared ? 'their shared upstream' : 'their own upstream'} is initialized [US2.4]`,
 		async t => {
 			const env = {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '500'};
 			const gateway = await startDemos(t, {demo: {version: '2025-06-18', env, more: {shared}}});
@@ -118,7 +118,7 @@ for (const shared of [false, true]) {
 	);
 }
 
-test.serial('five servers that end at a request too early all serve their tools [SC-007]', async t => {
+test.serial('five upstreams that exit on an early request all serve their tools [SC-007]', async t => {
 	const env = {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '200'};
 	const demos: Record<string, Demo> = {
 		one: {version: '2024-11-05', env},
@@ -137,7 +137,7 @@ test.serial('five servers that end at a request too early all serve their tools 
 	);
 });
 
-test.serial('a 2025-03-26 client and a 2024-11-05 server understand each other [US3.1]', async t => {
+test.serial('connects a 2025-03-26 client to a 2024-11-05 upstream [US3.1]', async t => {
 	const gateway = await startDemos(t, {demo: {version: '2024-11-05'}});
 	const {client, told} = await connect(gateway, 'demo', '2025-03-26');
 	t.is(told, '2025-03-26');
@@ -147,7 +147,7 @@ test.serial('a 2025-03-26 client and a 2024-11-05 server understand each other [
 	await client.close();
 });
 
-test.serial('what an old client has no type for reaches it in a type that it has [US3.2]', async t => {
+test.serial('converts content types that an old client does not support [US3.2]', async t => {
 	const gateway = await startDemos(t, {demo: {version: '2025-06-18'}});
 	const {client} = await connect(gateway, 'demo', '2024-11-05');
 	t.like((await call(client, 'bridge_structured')).result, {
@@ -162,7 +162,7 @@ test.serial('what an old client has no type for reaches it in a type that it has
 	await client.close();
 });
 
-test.serial('a feature that one side does not have is answered for it [US3.3]', async t => {
+test.serial('responds on behalf of a client that lacks a feature [US3.3]', async t => {
 	const gateway = await startDemos(t, {demo: {version: '2025-06-18'}});
 	const {client} = await connect(gateway, 'demo', '2024-11-05');
 	const {result} = await call(client, 'test_elicitation', {message: 'Who are you?'});
@@ -175,40 +175,34 @@ test.serial('a feature that one side does not have is answered for it [US3.3]', 
 	await client.close();
 });
 
-test.serial(
-	'a feature that got lost between two versions is logged with the server and its name [US4.2]',
-	async t => {
-		const gateway = await startDemos(t, {weather: {version: '2025-06-18'}});
-		const {client} = await connect(gateway, 'weather', '2024-11-05');
-		await call(client, 'bridge_resource_link');
+test.serial('logs a feature lost in translation, with the service and the feature name [US4.2]', async t => {
+	const gateway = await startDemos(t, {weather: {version: '2025-06-18'}});
+	const {client} = await connect(gateway, 'weather', '2024-11-05');
+	await call(client, 'bridge_resource_link');
+	await client.close();
+	t.true(((await gatewayStatus(gateway)).services.weather?.lost['links to resources'] ?? 0) > 0);
+	await gateway.stop();
+	const warnings = gateway
+		.text()
+		.split('\n')
+		.filter(line => line.includes('links to resources'));
+	t.is(warnings.length, 1);
+	t.like(JSON.parse(warnings[0] ?? ''), {level: 40, server: 'weather'});
+});
+
+test.serial('the status marks a superseded version as deprecated, with its outlook [US4.3]', async t => {
+	const gateway = await startDemos(t, {old: {version: '2024-11-05'}, modern: {version: '2026-07-28'}});
+	for (const name of ['old', 'modern']) {
+		const {client} = await connect(gateway, name, newest);
+		t.true(toolNames(await client.ask('tools/list')).length > 0);
 		await client.close();
-		t.true(((await gatewayStatus(gateway)).services.weather?.lost['links to resources'] ?? 0) > 0);
-		await gateway.stop();
-		const warnings = gateway
-			.text()
-			.split('\n')
-			.filter(line => line.includes('links to resources'));
-		t.is(warnings.length, 1);
-		t.like(JSON.parse(warnings[0] ?? ''), {level: 40, server: 'weather'});
-	},
-);
+	}
 
-test.serial(
-	'the operator is told of a version that is superseded, and for how long it will be spoken [US4.3]',
-	async t => {
-		const gateway = await startDemos(t, {old: {version: '2024-11-05'}, modern: {version: '2026-07-28'}});
-		for (const name of ['old', 'modern']) {
-			const {client} = await connect(gateway, name, newest);
-			t.true(toolNames(await client.ask('tools/list')).length > 0);
-			await client.close();
-		}
-
-		const {services} = await gatewayStatus(gateway);
-		t.is(services.old?.deprecated, true);
-		t.regex(services.old?.outlook ?? '', /2024-11-05 is superseded/);
-		t.is(services.modern?.deprecated, false);
-		await gateway.stop();
-		// The log has it at the level debug: it is no reason to act.
-		t.notRegex(gateway.text(), /superseded/);
-	},
-);
+	const {services} = await gatewayStatus(gateway);
+	t.is(services.old?.deprecated, true);
+	t.regex(services.old?.outlook ?? '', /2024-11-05 is superseded/);
+	t.is(services.modern?.deprecated, false);
+	await gateway.stop();
+	// The log has it at the level debug: it is no reason to act.
+	t.notRegex(gateway.text(), /superseded/);
+});

@@ -22,7 +22,7 @@ function startFixture(t: ExecutionContext, env: Readonly<Record<string, string>>
 	return new JsonClient(t, throughBridge(handshakeServer(newMarker(t), env)));
 }
 
-test.serial('eight real servers started at once serve their tools and end in peace [SC-001]', async t => {
+test.serial('eight real upstreams started at once serve their tools and exit cleanly [SC-001]', async t => {
 	const all = await realServers(t);
 	t.is(all.length, 8);
 	for (const {member, ending} of all) {
@@ -30,7 +30,7 @@ test.serial('eight real servers started at once serve their tools and end in pea
 	}
 });
 
-test.serial('all 53 tools of the eight servers are there [SC-002]', async t => {
+test.serial('lists all 53 tools of the eight upstreams [SC-002]', async t => {
 	const all = await realServers(t);
 	t.deepEqual(
 		all.map(({member, lists}) => [member.name, lists[0]]),
@@ -42,7 +42,7 @@ test.serial('all 53 tools of the eight servers are there [SC-002]', async t => {
 	);
 });
 
-test.serial('servers of four versions work side by side, and the client hears its own [SC-003]', async t => {
+test.serial('clients get their own version from upstreams of four versions [SC-003]', async t => {
 	const all = await realServers(t);
 	t.deepEqual(
 		all.map(({member, spoken}) => [member.name, spoken]),
@@ -52,7 +52,7 @@ test.serial('servers of four versions work side by side, and the client hears it
 	t.deepEqual([...new Set(all.map(({told}) => told))], [newest]);
 });
 
-test.serial('a server never gets a request before it is initialized: all in one burst [SC-004]', async t => {
+test.serial('queues requests until initialization is complete: all sent in one burst [SC-004]', async t => {
 	const client = startFixture(t, {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '300'});
 	client.send(initialize(1, newest), initialized, listTools(2));
 	t.deepEqual(toolNames(await client.answer(2)), toolsOf(newest));
@@ -62,7 +62,7 @@ test.serial('a server never gets a request before it is initialized: all in one 
 });
 
 test.serial(
-	'a server never gets a request before it is initialized: the list is asked for too early [SC-004]',
+	'queues requests until initialization is complete: tools/list sent before initialized [SC-004]',
 	async t => {
 		const client = startFixture(t, {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '300'});
 		client.send(initialize(1, newest), listTools(2));
@@ -76,7 +76,7 @@ test.serial(
 );
 
 test.serial(
-	'a server never gets a request before it is initialized: the list is asked for before initialize [SC-004]',
+	'queues requests until initialization is complete: tools/list sent before initialize [SC-004]',
 	async t => {
 		const client = startFixture(t, {FIXTURE_STRICT: '1'});
 		client.send(listTools(1), initialize(2, newest), initialized);
@@ -88,7 +88,7 @@ test.serial(
 	},
 );
 
-test.serial('a server that takes 30 seconds to initialize is waited for [SC-005]', async t => {
+test.serial('waits for an upstream that takes 30 seconds to initialize [SC-005]', async t => {
 	const client = startFixture(t, {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '30000'});
 	client.send(initialize(1, newest), initialized, listTools(2));
 	t.is((await client.answer(1)).result?.protocolVersion, newest);
@@ -96,16 +96,13 @@ test.serial('a server that takes 30 seconds to initialize is waited for [SC-005]
 	t.is((await client.close()).code, 0);
 });
 
-test.serial(
-	'every request for the tools of an initialized server is answered with them [SC-006]',
-	async t => {
-		for (const {member, lists} of await realServers(t)) {
-			t.deepEqual(lists, [member.tools, member.tools, member.tools, member.tools], member.name);
-		}
-	},
-);
+test.serial('responds to each tools/list request with all tools [SC-006]', async t => {
+	for (const {member, lists} of await realServers(t)) {
+		t.deepEqual(lists, [member.tools, member.tools, member.tools, member.tools], member.name);
+	}
+});
 
-test.serial('five servers that end at a request too early all serve their tools [SC-007]', async t => {
+test.serial('five upstreams that exit on an early request all serve their tools [SC-007]', async t => {
 	const servers: readonly Version[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2025-06-18'];
 	const clients = servers.map(version =>
 		startFixture(t, {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '200', FIXTURE_VERSIONS: version}),
@@ -122,7 +119,7 @@ test.serial('five servers that end at a request too early all serve their tools 
 
 for (const client of ['2025-11-25', '2025-06-18'] as const) {
 	for (const server of ['2024-11-05', '2025-03-26', '2025-06-18'] as const) {
-		test.serial(`a client that speaks ${client} uses a server that speaks ${server} [SC-008]`, async t => {
+		test.serial(`a ${client} client calls a tool of a ${server} upstream [SC-008]`, async t => {
 			t.timeout(60_000);
 			const peer = new JsonClient(t, throughBridge(serverOf(server, newMarker(t))));
 			peer.send(initialize(1, client));
@@ -137,17 +134,20 @@ for (const client of ['2025-11-25', '2025-06-18'] as const) {
 	}
 }
 
-test.serial('a server that says yes to every version is taken at its word [SC-008]', async t => {
-	const client = startFixture(t, {FIXTURE_ECHO: '1'});
-	// A version that nobody knows: bridge answers with the newest that has a handshake.
-	client.send(initialize(1, '1999-01-01'), initialized, listTools(2));
-	t.is((await client.answer(1)).result?.protocolVersion, newest);
-	t.deepEqual(toolNames(await client.answer(2)), toolsOf(newest));
-	t.is((await client.close()).code, 0);
-});
+test.serial(
+	'uses the newest handshake version with an upstream that accepts any version [SC-008]',
+	async t => {
+		const client = startFixture(t, {FIXTURE_ECHO: '1'});
+		// A version that nobody knows: bridge answers with the newest that has a handshake.
+		client.send(initialize(1, '1999-01-01'), initialized, listTools(2));
+		t.is((await client.answer(1)).result?.protocolVersion, newest);
+		t.deepEqual(toolNames(await client.answer(2)), toolsOf(newest));
+		t.is((await client.close()).code, 0);
+	},
+);
 
 for (const server of ['2025-06-18', '2025-03-26', '2024-11-05'] as const) {
-	test.serial(`a server that refuses all versions but ${server} is asked for that one [SC-008]`, async t => {
+	test.serial(`falls back to ${server} when the upstream rejects all other versions [SC-008]`, async t => {
 		const client = startFixture(t, {FIXTURE_REFUSE: '1', FIXTURE_VERSIONS: server});
 		client.send(initialize(1, newest), initialized, listTools(2));
 		t.is((await client.answer(1)).result?.protocolVersion, newest);

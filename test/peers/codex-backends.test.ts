@@ -8,14 +8,14 @@ const canAsk = {elicitation: {}};
 const onRequest = {'approval-policy': 'on-request', sandbox: 'read-only'};
 
 for (const kind of codexKinds) {
-	test.serial(`${kind}: is found behind npm's script, and its tools are there`, async t => {
+	test.serial(`${kind}: starts behind the npm launcher and lists its tools`, async t => {
 		const {client} = await startCodex(t, kind);
 		t.is(client.backend.kind, kind);
 		const {result} = await client.request('tools/list');
 		t.like(result, {tools: [{name: 'codex'}, {name: 'codex-reply'}]});
 	});
 
-	test.serial(`${kind}: a turn and a reply, with what the developer said in both`, async t => {
+	test.serial(`${kind}: runs a turn and a reply, both with the developer instructions`, async t => {
 		const {client, model} = await startCodex(t, kind);
 		const made = client.make('codex', {prompt: sayIt('ONE'), 'developer-instructions': 'DEVMARK'});
 		const first = await made.answer;
@@ -28,7 +28,7 @@ for (const kind of codexKinds) {
 		t.like(client.news('message'), [{text: 'ONE'}, {text: 'TWO'}]);
 	});
 
-	test.serial(`${kind}: three threads at once`, async t => {
+	test.serial(`${kind}: runs three threads at once`, async t => {
 		const {client} = await startCodex(t, kind);
 		const names = ['A', 'B', 'C'];
 		const turns = await Promise.all(names.map(name => client.codex(sayIt(name))));
@@ -45,7 +45,7 @@ for (const kind of codexKinds) {
 		);
 	});
 
-	test.serial(`${kind}: two replies to one thread run one after the other`, async t => {
+	test.serial(`${kind}: runs two replies to one thread in sequence`, async t => {
 		const {client} = await startCodex(t, kind);
 		const {threadId} = await client.codex(sayIt('ONE'));
 		const replies = await Promise.all(['TWO', 'THREE'].map(text => client.reply(threadId, sayIt(text))));
@@ -56,7 +56,7 @@ for (const kind of codexKinds) {
 	});
 
 	test.serial(
-		`${kind}: cancelled in mid-turn: answered with what was said, and the next replies are right`,
+		`${kind}: cancellation in mid-turn returns the partial text, and later replies are correct`,
 		async t => {
 			const {client} = await startCodex(t, kind);
 			const {threadId} = await client.codex(sayIt('ONE'));
@@ -71,7 +71,7 @@ for (const kind of codexKinds) {
 		},
 	);
 
-	test.serial(`${kind}: cancelled before the turn started, new thread and old`, async t => {
+	test.serial(`${kind}: cancels a turn before it starts, in a new thread and in an existing one`, async t => {
 		const {client} = await startCodex(t, kind);
 		const early = client.make('codex', {prompt: sayAndHold('NO')});
 		client.cancel(early);
@@ -87,7 +87,7 @@ for (const kind of codexKinds) {
 			t.is((await client.reply(answer.threadId, sayIt('AGAIN'))).text, 'AGAIN');
 	});
 
-	test.serial(`${kind}: the model fails`, async t => {
+	test.serial(`${kind}: reports a failed turn when the model returns an error`, async t => {
 		const {client} = await startCodex(t, kind);
 		const {threadId} = await client.codex(sayIt('ONE'));
 		const broken = await client.reply(threadId, refuseWith(500));
@@ -98,13 +98,13 @@ for (const kind of codexKinds) {
 		t.is((await client.codex(sayIt('NEW'))).text, 'NEW');
 	});
 
-	test.serial(`${kind}: a thread that is not there`, async t => {
+	test.serial(`${kind}: reports unknown_thread for a thread that does not exist`, async t => {
 		const {client} = await startCodex(t, kind);
 		t.is((await client.reply('01a1e1f8-2672-7211-80ef-000000000000', sayIt('X'))).status, 'unknown_thread');
 		t.is((await client.reply('nonsense', sayIt('X'))).status, 'unknown_thread');
 	});
 
-	test.serial(`${kind}: policies that are no more are told of clearly`, async t => {
+	test.serial(`${kind}: names an approval policy that is no longer supported`, async t => {
 		const {client} = await startCodex(t, kind);
 		const {text, status} = await client.codex(sayIt('X'), {'approval-policy': 'on-failure'});
 		t.is(status, 'failed');
@@ -115,7 +115,7 @@ for (const kind of codexKinds) {
 		['accept', /DID-IT/],
 		['decline', /[Rr]ejected/],
 	] as const)
-		test.serial(`${kind}: an approval: ${action}`, async t => {
+		test.serial(`${kind}: forwards an approval and applies the client's ${action}`, async t => {
 			const {client} = await startCodex(t, kind, canAsk);
 			const made = client.make('codex', {prompt: runOutside('echo DID-IT'), ...onRequest});
 			const {params, answer} = await client.question();
@@ -127,7 +127,7 @@ for (const kind of codexKinds) {
 			t.is((await client.reply(turn.threadId, sayIt('TWO'))).text, 'TWO');
 		});
 
-	test.serial(`${kind}: an approval: dismissed`, async t => {
+	test.serial(`${kind}: interrupts the turn when the client dismisses an approval`, async t => {
 		const {client} = await startCodex(t, kind, canAsk);
 		const made = client.make('codex', {prompt: runOutside('echo DID-IT'), ...onRequest});
 		(await client.question()).answer({action: 'cancel'});
@@ -136,7 +136,7 @@ for (const kind of codexKinds) {
 		for (const text of ['R1', 'R2']) t.is((await client.reply(turn.threadId, sayIt(text))).text, text);
 	});
 
-	test.serial(`${kind}: an approval that nobody can give is refused at once`, async t => {
+	test.serial(`${kind}: declines an approval at once if the client does not support elicitation`, async t => {
 		const {client} = await startCodex(t, kind);
 		const turn = await client.codex(runOutside('echo DID-IT'), onRequest);
 		t.is(turn.status, 'completed');
@@ -144,7 +144,7 @@ for (const kind of codexKinds) {
 		t.true(client.news('warning').some(({message}) => /does not support elicitation/.test(String(message))));
 	});
 
-	test.serial(`${kind}: cancelled while an approval is open`, async t => {
+	test.serial(`${kind}: cancels a pending approval with its turn`, async t => {
 		const {client} = await startCodex(t, kind, canAsk);
 		const made = client.make('codex', {prompt: runOutside('echo DID-IT'), ...onRequest});
 		const {id} = await client.question();

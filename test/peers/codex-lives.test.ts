@@ -12,7 +12,7 @@ import {runOutside, sayAndHold, sayIt} from './scripted-model.js';
 
 for (const kind of codexKinds) {
 	test.serial(
-		`${kind}: the end of its input ends it, also after a cancellation, and nobody is left`,
+		`${kind}: exits when its stdin closes, also after a cancellation, and leaves no process`,
 		async t => {
 			const {client, home} = await startCodex(t, kind);
 			const {threadId} = await client.codex(sayIt('ONE'));
@@ -27,7 +27,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: L1 closed in mid-turn, with a question open, it ends, and nobody is left`,
+		`${kind}: exits when closed in mid-turn with a pending approval, and leaves no process [L1]`,
 		async t => {
 			const {client, home} = await startCodex(t, kind, {elicitation: {}});
 			const held = client.make('codex', {prompt: sayAndHold('BEGUN')});
@@ -41,7 +41,7 @@ for (const kind of codexKinds) {
 		},
 	);
 
-	test.serial(`${kind}: a kill of npm's script leaves nobody behind`, async t => {
+	test.serial(`${kind}: killing the npm launcher leaves no process`, async t => {
 		const {home} = await prepareCodex(t);
 		const {launcher} = codexes[kind];
 		const codex = child({
@@ -71,7 +71,7 @@ for (const kind of codexKinds) {
 }
 
 test.serial(
-	'app-server: FR-6.2 another process goes on with a thread, as it was, in a sandbox that is named',
+	'app-server: another process resumes a thread with its history, in the requested sandbox [FR-6.2]',
 	async t => {
 		const {home, model} = await prepareCodex(t);
 		const before = await runCodex(t, 'app-server', home);
@@ -94,7 +94,7 @@ test.serial(
 	},
 );
 
-test.serial('mcp-server: a thread of another process is not there', async t => {
+test.serial('mcp-server: reports unknown_thread for a thread of another process', async t => {
 	const {home} = await prepareCodex(t);
 	const before = await runCodex(t, 'mcp-server', home);
 	const {threadId} = await before.codex(sayIt('ONE'));
@@ -103,7 +103,7 @@ test.serial('mcp-server: a thread of another process is not there', async t => {
 	t.is((await after.reply(threadId, sayIt('TWO'))).status, 'unknown_thread');
 });
 
-test.serial('app-server: a configuration that it cannot read is not gone on without', async t => {
+test.serial('app-server: fails the turn if its configuration is invalid', async t => {
 	const {home, model} = await prepareCodex(t);
 	await writeFile(join(home.folder, 'config.toml'), 'this is [ no TOML');
 	const client = await runCodex(t, 'app-server', home);
@@ -113,7 +113,7 @@ test.serial('app-server: a configuration that it cannot read is not gone on with
 	t.is(model.asked(), 0);
 });
 
-test.serial('mcp-server: a configuration that it cannot read is the end of it, with the reason', async t => {
+test.serial('mcp-server: exits with the reason if its configuration is invalid', async t => {
 	const {home} = await prepareCodex(t);
 	await writeFile(join(home.folder, 'config.toml'), 'this is [ no TOML');
 	const error = await t.throwsAsync(runCodex(t, 'mcp-server', home));

@@ -26,7 +26,7 @@ async function withServer(t: ExecutionContext, kind: CodexKind) {
 }
 
 for (const kind of codexKinds) {
-	test.serial(`${kind}: a patch names its files`, async t => {
+	test.serial(`${kind}: the approval of a patch lists its files`, async t => {
 		const {home} = await prepareCodex(t);
 		const client = await runCodex(t, kind, home, {elicitation: {}});
 		const made = client.make('codex', {
@@ -40,7 +40,7 @@ for (const kind of codexKinds) {
 	});
 }
 
-test.serial('app-server: a tool that wants leave is a question to the client', async t => {
+test.serial('app-server: requests approval of a tool call from the client', async t => {
 	const client = await withServer(t, 'app-server');
 	const made = client.make('codex', {prompt: remove, ...onRequest});
 	const {params, answer} = await client.question();
@@ -51,7 +51,7 @@ test.serial('app-server: a tool that wants leave is a question to the client', a
 	t.like(client.news('tool_call_finished')[0], {server: 'memory', tool: 'delete_entities', isFailed: false});
 });
 
-test.serial('mcp-server: a tool that wants leave in a way nobody can answer does not hang', async t => {
+test.serial('mcp-server: fails a turn whose tool approval the client cannot receive', async t => {
 	const client = await withServer(t, 'mcp-server');
 	const turn = await client.make('codex', {prompt: remove, ...onRequest}).answer;
 	t.is(turn.status, 'failed');

@@ -40,17 +40,14 @@ async function converse(t: ExecutionContext, model: ScriptedModel, url: string) 
 	return {say, close: () => codex.close()};
 }
 
-test.serial(
-	'Codex lists and calls a tool of a server that is not behind the gateway: what these tests compare with',
-	async t => {
-		t.timeout(120_000);
-		const model = await startModel(t);
-		const {port} = await startFixture(t, {mode: 'http', version});
-		const home = await codexHome(t, model, {demo: fixtureUrl('http', port)});
-		t.regex(await codexExec(home, callIt), answer);
-		t.deepEqual(model.toolsOf('demo'), toolsOf(version));
-	},
-);
+test.serial('Codex lists and calls a tool without the gateway: the baseline of these tests', async t => {
+	t.timeout(120_000);
+	const model = await startModel(t);
+	const {port} = await startFixture(t, {mode: 'http', version});
+	const home = await codexHome(t, model, {demo: fixtureUrl('http', port)});
+	t.regex(await codexExec(home, callIt), answer);
+	t.deepEqual(model.toolsOf('demo'), toolsOf(version));
+});
 
 for (const mode of ['stdio', 'http', 'sse', 'ws'] as const) {
 	test.serial(`Codex lists and calls a tool of a ${version} server over ${mode} in a real turn`, async t => {
@@ -63,7 +60,7 @@ for (const mode of ['stdio', 'http', 'sse', 'ws'] as const) {
 }
 
 for (const mode of ['http', 'sse', 'ws'] as const) {
-	test.serial(`Codex goes on with its conversation after the server over ${mode} was restarted`, async t => {
+	test.serial(`Codex continues its thread after the upstream over ${mode} restarts`, async t => {
 		const options = {mode, version, port: await freePort()} as const;
 		const fixture = await startFixture(t, options);
 		const gateway = await startDemo(t, {url: fixtureUrl(mode, options.port), transport: mode});
@@ -75,7 +72,7 @@ for (const mode of ['http', 'sse', 'ws'] as const) {
 	});
 }
 
-test.serial('Codex goes on with its conversation after the server over stdio was killed', async t => {
+test.serial('Codex continues its thread after the upstream over stdio is killed', async t => {
 	const marker = newMarker(t);
 	const {args, ...command} = fixtureCommand({mode: 'stdio', version});
 	const gateway = await startDemo(t, {...command, args: [...args, marker]});
@@ -90,23 +87,20 @@ test.serial('Codex goes on with its conversation after the server over stdio was
 });
 
 for (const mode of ['stdio', 'http'] as const) {
-	test.serial(
-		`Codex goes on with its conversation after the gateway was restarted, the server being over ${mode}`,
-		async t => {
-			const folder = await temporaryFolder(t);
-			const options = {folder, services: {demo: await serviceOver(t, mode)}, port: await freePort()};
-			t.timeout(120_000);
-			const gateway = await startGateway(t, options);
-			const {say, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
-			await gateway.stop();
-			await startGateway(t, options);
-			t.regex(await say(callIt), answer);
-			t.is(await close(), 0);
-		},
-	);
+	test.serial(`Codex continues its thread after the gateway of a ${mode} upstream restarts`, async t => {
+		const folder = await temporaryFolder(t);
+		const options = {folder, services: {demo: await serviceOver(t, mode)}, port: await freePort()};
+		t.timeout(120_000);
+		const gateway = await startGateway(t, options);
+		const {say, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
+		await gateway.stop();
+		await startGateway(t, options);
+		t.regex(await say(callIt), answer);
+		t.is(await close(), 0);
+	});
 }
 
-test.serial('Codex is told of a server that is down, and can use it when it is back', async t => {
+test.serial('Codex gets an error while the upstream is down, and can call it after its restart', async t => {
 	const options = {mode: 'http', version, port: await freePort()} as const;
 	const fixture = await startFixture(t, options);
 	const gateway = await startDemo(t, {url: fixtureUrl('http', options.port), transport: 'http'});
@@ -118,7 +112,7 @@ test.serial('Codex is told of a server that is down, and can use it when it is b
 	t.is(await close(), 0);
 });
 
-test.serial('Codex finds no login at the gateway when it looks for one', async t => {
+test.serial('Codex detects that the gateway does not require a login', async t => {
 	const gateway = await startDemo(t, await serviceOver(t, 'http'));
 	const home = await codexHome(t, await startModel(t), {demo: serviceUrl(gateway, 'demo')});
 	t.like(await codexServers(home), [{name: 'demo', enabled: true, auth_status: 'unsupported'}]);

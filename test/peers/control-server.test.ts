@@ -74,7 +74,7 @@ const FIVE = ['add-port-rule', 'remove-port-rule', 'shutdown', 'start-logging', 
 // The SDK of 2024-11-05 has no streamable HTTP.
 for (const release of releases.slice(1))
 	test.serial(
-		`A client of SDK ${release.sdk} steers bridge raw with all five tools while traffic flows`,
+		`a client of SDK ${release.sdk} controls bridge raw with all five tools under traffic`,
 		async t => {
 			const {raw, echo, rounds} = await withTraffic(t);
 			const client = await connectClient(t, release, raw.endpoint);
@@ -105,7 +105,7 @@ for (const release of releases.slice(1))
 const textIn = ({stdout}: Inspection): string => String(stdout);
 
 for (const era of [[], ['--protocol-era', 'modern']] as const)
-	test.serial(`The Inspector ${era.join(' ')} lists and calls the tools while traffic flows`, async t => {
+	test.serial(`the Inspector ${era.join(' ')} lists and calls the tools under traffic`, async t => {
 		t.timeout(120_000);
 		const {raw, echo, rounds} = await withTraffic(t);
 		const folder = await temporaryFolder(t);

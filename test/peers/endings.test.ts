@@ -5,7 +5,7 @@ import {everything, peersFolder, throughBridge} from './peers.js';
 import {newMarker, processesWith, survivorsOf} from './processes.js';
 import {converse, opening} from './raw-lines.js';
 
-test.serial('A server that goes on after its stdin closed is ended by bridge within 5 seconds', async t => {
+test.serial('kills a server that ignores the end of its stdin within 5 seconds', async t => {
 	t.timeout(60_000);
 	const marker = newMarker(t);
 	// The timer that this starts keeps the server alive for good.
@@ -21,25 +21,22 @@ test.serial('A server that goes on after its stdin closed is ended by bridge wit
 	t.deepEqual(await survivorsOf(marker), []);
 });
 
-test.serial(
-	'A server started by npx works through bridge, and nothing of npx or the server survives',
-	async t => {
-		t.timeout(60_000);
-		const marker = newMarker(t);
-		const prefix = ['--prefix', fileURLToPath(peersFolder)];
-		const npx = {command: 'npx', args: ['--no', ...prefix, '--', 'mcp-server-everything', 'stdio', marker]};
-		const list = ['{"jsonrpc":"2.0","id":1,"method":"tools/list"}'];
-		const client = await converse(t, throughBridge(npx), list);
-		// npx, the server, and between them a shell in some versions of npm.
-		t.true((await processesWith(marker)).length > 1);
-		const through = await client.close();
-		t.deepEqual(await survivorsOf(marker), []);
-		const direct = await (await converse(t, everything(marker), list)).close();
-		t.true(through.stdout.equals(direct.stdout));
-	},
-);
+test.serial('runs a server started by npx, and leaves no process of npx or the server', async t => {
+	t.timeout(60_000);
+	const marker = newMarker(t);
+	const prefix = ['--prefix', fileURLToPath(peersFolder)];
+	const npx = {command: 'npx', args: ['--no', ...prefix, '--', 'mcp-server-everything', 'stdio', marker]};
+	const list = ['{"jsonrpc":"2.0","id":1,"method":"tools/list"}'];
+	const client = await converse(t, throughBridge(npx), list);
+	// npx, the server, and between them a shell in some versions of npm.
+	t.true((await processesWith(marker)).length > 1);
+	const through = await client.close();
+	t.deepEqual(await survivorsOf(marker), []);
+	const direct = await (await converse(t, everything(marker), list)).close();
+	t.true(through.stdout.equals(direct.stdout));
+});
 
-test.serial('When the client is killed, the server behind bridge ends too', async t => {
+test.serial('the server behind bridge exits when the client is killed', async t => {
 	t.timeout(60_000);
 	const marker = newMarker(t);
 	const bridge = throughBridge(everything(marker));

@@ -5,7 +5,7 @@ import {newMarker} from './processes.js';
 import {compare} from './session.js';
 
 test.serial(
-	'A whole SDK session with server-everything is the same through bridge, and no process survives it',
+	'an SDK session with server-everything is identical through bridge and leaves no process',
 	async t => {
 		t.timeout(60_000);
 		await compare(t, async () => {

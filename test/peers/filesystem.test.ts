@@ -78,7 +78,7 @@ function script(folder: string): Script {
 }
 
 test.serial(
-	'A whole SDK session with server-filesystem is the same through bridge, and no process survives it',
+	'an SDK session with server-filesystem is identical through bridge and leaves no process',
 	async t => {
 		t.timeout(60_000);
 		await compare(t, async () => {

@@ -10,7 +10,7 @@ import {bridgeFile, peerUrl, temporaryFolder} from './peers.js';
 
 /* The hub with real programs around it: the Inspector's command line, and OpenTelemetry's SDK with a collector. */
 
-test.serial('the Inspector lists run, and calls a real server through it', async t => {
+test.serial('the Inspector lists run and calls a real server through it', async t => {
 	const folder = await temporaryFolder(t);
 	const {everything} = realServers(folder);
 	const config = join(folder, 'bridge.json');
@@ -101,7 +101,7 @@ const attributesOf = ({attributes}: Span): Readonly<Record<string, unknown>> =>
 	Object.fromEntries(attributes.map(({key, value}) => [key, Object.values(value)[0]]));
 
 test.serial(
-	'spans reach a collector by the standard variables, with the real SDK next to bridge',
+	'exports spans to the collector of the standard OTEL variables, with the real SDK installed',
 	async t => {
 		const collector = await startCollector(t);
 		const bridge = await installed(t);
@@ -127,7 +127,7 @@ test.serial(
 	},
 );
 
-test.serial('traces that are printed are on stderr, where they disturb no client', async t => {
+test.serial('prints traces to stderr only, so that clients are not disturbed', async t => {
 	const bridge = await installed(t);
 	const hub = await startRealHub(t, folder => ({
 		servers: realServers(folder),

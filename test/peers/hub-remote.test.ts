@@ -17,19 +17,16 @@ for (const [kind, transport, path] of [
 	['streamableHttp', 'http', 'mcp'],
 	['sse', 'sse', 'sse'],
 ] as const)
-	test.serial(
-		`a server over ${kind} that is not there yet joins, and comes back when it was gone`,
-		async t => {
-			const port = await freePort();
-			const far = {url: `http://127.0.0.1:${port}/${path}`, transport};
-			const hub = await startRealHub(t, () => ({servers: {far}}));
-			const echo = (): ReturnType<typeof hub.run> => hub.run('far.echo(message="x")');
-			t.regex((await echo()).text, /Server 'far' unavailable: .*the connection was refused/);
-			const first = await startRemote(t, kind, port);
-			await until(async () => (await echo()).text === 'Echo: x');
-			await first.stop('SIGKILL');
-			await until(async () => /Server 'far' unavailable: /.test((await echo()).text));
-			await startRemote(t, kind, port);
-			await until(async () => (await echo()).text === 'Echo: x');
-		},
-	);
+	test.serial(`connects to a late upstream over ${kind}, and reconnects after its restart`, async t => {
+		const port = await freePort();
+		const far = {url: `http://127.0.0.1:${port}/${path}`, transport};
+		const hub = await startRealHub(t, () => ({servers: {far}}));
+		const echo = (): ReturnType<typeof hub.run> => hub.run('far.echo(message="x")');
+		t.regex((await echo()).text, /Server 'far' unavailable: .*the connection was refused/);
+		const first = await startRemote(t, kind, port);
+		await until(async () => (await echo()).text === 'Echo: x');
+		await first.stop('SIGKILL');
+		await until(async () => /Server 'far' unavailable: /.test((await echo()).text));
+		await startRemote(t, kind, port);
+		await until(async () => (await echo()).text === 'Echo: x');
+	});

@@ -56,7 +56,7 @@ function inspectOnce(folder: string, direct: string, method: readonly string[]):
 }
 
 for (const way of ['http', 'sse', 'bridge --url'] as const) {
-	test.serial(`The Inspector over ${way} sees the same as without the gateway`, async t => {
+	test.serial(`the Inspector over ${way} gets the same results as without the gateway`, async t => {
 		const {folder, direct, gateway} = await startDemo(t, '2025-11-25');
 		const target = await targetOver(way, folder, gateway.port);
 		for (const [method, part] of methods) {
@@ -75,7 +75,7 @@ const toolsIn = ({stdout}: Inspection): string[] =>
 
 for (const way of ['http', 'sse', 'bridge --url'] as const) {
 	test.serial(
-		`The Inspector over ${way} lists and calls a tool of a 2024-11-05 server over stdio`,
+		`the Inspector over ${way} lists and calls a tool of a 2024-11-05 server over stdio`,
 		async t => {
 			t.timeout(120_000);
 			const folder = await temporaryFolder(t);
@@ -91,7 +91,7 @@ for (const way of ['http', 'sse', 'bridge --url'] as const) {
 	);
 }
 
-test.serial('The Inspector of the stateless era lists and calls a tool of a 2024-11-05 server', async t => {
+test.serial('the Inspector of the stateless era lists and calls a tool of a 2024-11-05 server', async t => {
 	const {folder, gateway} = await startDemo(t, '2024-11-05');
 	const target = [...overHttp(serviceUrl(gateway, 'demo')), '--protocol-era', 'modern'];
 	t.deepEqual(toolsIn(await inspect(folder, target, ['tools/list'])), toolsOf('2024-11-05'));
@@ -100,7 +100,7 @@ test.serial('The Inspector of the stateless era lists and calls a tool of a 2024
 	t.true(String(called.stdout).includes(methods[1][1]));
 });
 
-test.serial('The Inspector of the handshake era lists and calls a tool of a 2026-07-28 server', async t => {
+test.serial('the Inspector of the handshake era lists and calls a tool of a 2026-07-28 server', async t => {
 	const {folder, gateway} = await startDemo(t, '2026-07-28');
 	const target = overHttp(serviceUrl(gateway, 'demo'));
 	t.deepEqual(toolsIn(await inspect(folder, target, ['tools/list'])), toolsOf('2026-07-28'));

@@ -30,7 +30,7 @@ async function sameInspection(t: ExecutionContext, method: readonly string[], co
 }
 
 test.serial(
-	'The Inspector lists the same tools',
+	'the Inspector lists the same tools',
 	sameInspection,
 	['tools/list'],
 	0,
@@ -38,7 +38,7 @@ test.serial(
 );
 
 test.serial(
-	'The Inspector gets the same result of a tool',
+	'the Inspector gets the same result of a tool',
 	sameInspection,
 	['tools/call', '--tool-name', 'echo', '--tool-arg', 'message=hello ☃'],
 	0,
@@ -46,7 +46,7 @@ test.serial(
 );
 
 test.serial(
-	'The Inspector gets the same error of a tool',
+	'the Inspector gets the same error of a tool',
 	sameInspection,
 	['tools/call', '--tool-name', 'echo'],
 	5,
@@ -54,7 +54,7 @@ test.serial(
 );
 
 test.serial(
-	'The Inspector lists the same resources',
+	'the Inspector lists the same resources',
 	sameInspection,
 	['resources/list'],
 	0,
@@ -62,7 +62,7 @@ test.serial(
 );
 
 test.serial(
-	'The Inspector lists the same prompts',
+	'the Inspector lists the same prompts',
 	sameInspection,
 	['prompts/list'],
 	0,

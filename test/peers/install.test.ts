@@ -14,7 +14,7 @@ const run = promisify(execFile);
 
 for (const kind of codexKinds)
 	test.serial(
-		`${kind}: what install writes is read by Codex as it was meant, and starts bridge serve in a turn`,
+		`${kind}: Codex reads the entry that install writes, and starts bridge serve in a turn`,
 		async t => {
 			const {home, model} = await prepareCodex(t);
 			const {folder} = home;

@@ -53,7 +53,7 @@ const isRead = (messages: readonly JsonObject[]): boolean => messages.every(({re
 
 for (const kind of codexKinds) {
 	test.serial(
-		`${kind}: FR-8.1 FR-8.2 FR-8.3 FR-8.4 FR-8.5 FR-8.6 FR-17.6 Checklist, mail: mail after a turn and while idle, ten messages at a time, in an envelope, read`,
+		`${kind}: delivers mail after a turn and while idle, in batches of ten, and marks it as read [FR-8.1] [FR-8.2] [FR-8.3] [FR-8.4] [FR-8.5] [FR-8.6] [FR-17.6]`,
 		async t => {
 			const at = await crew(t, kind);
 			await at.post('a', sayIt('GOT IT'), {message_id: 'the-id', timestamp: '2026-11-17T10:00:00.000Z'});
@@ -89,7 +89,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: FR-8.9 FR-8.10 FR-8.11 what the client has queued goes before mail, and a turn of mail before what it asks then; FR-8.8 Checklist: without auto_mail it waits for atm_read`,
+		`${kind}: runs queued client calls before mail, mail before later calls, and leaves mail without auto_mail to atm_read [FR-8.9] [FR-8.10] [FR-8.11] [FR-8.8]`,
 		async t => {
 			const at = await crew(t, kind);
 			const client = await RealClient.start(t, at);
@@ -122,7 +122,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: FR-8.12 FR-8.13 kill -9 of bridge in a turn of mail: what was read comes again`,
+		`${kind}: redelivers the mail of a turn after kill -9 of bridge [FR-8.12] [FR-8.13]`,
 		async t => {
 			const at = await crew(t, kind);
 			const before = await RealClient.start(t, at);
@@ -142,7 +142,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: H13 mail that the model refuses is parked after five tries; shutdown_request of the lead closes`,
+		`${kind}: parks mail after five rejections by the model, and closes on the lead's shutdown_request [H13]`,
 		async t => {
 			const at = await crew(t, kind, {ATM_AGENT_MCP_MAIL_POLL_INTERVAL_MS: '100'});
 			const client = await RealClient.start(t, at);

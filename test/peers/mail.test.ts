@@ -11,7 +11,7 @@ const tools = ['atm_broadcast', 'atm_pending_count', 'atm_read', 'atm_send'];
 
 for (const kind of codexKinds)
 	test.serial(
-		`${kind}: D2 FR-2.8 FR-4.1 FR-4.2 FR-4.3 FR-4.4 FR-4.5 a Codex agent sends, reads and broadcasts as itself, and is audited as itself [S-D5]`,
+		`${kind}: a Codex agent sends, reads and broadcasts under its own identity, also in the audit log [D2] [FR-2.8] [FR-4.1] [FR-4.2] [FR-4.3] [FR-4.4] [FR-4.5] [S-D5]`,
 		async t => {
 			const at = await servePlace(t, kind);
 			const team = teamOf(t, {home: String(at.env.ATM_HOME)});
@@ -66,7 +66,7 @@ for (const kind of codexKinds)
 
 for (const kind of codexKinds)
 	test.serial(
-		`${kind}: FR-4.1 FR-4.6 FR-8.7 FR-9.1 FR-15.1 Checklist, ATM tools: a client sends, reads, counts and broadcasts for a session, not for others, and all is audited`,
+		`${kind}: a client uses the ATM tools for a session but not for another identity, and each call is audited [FR-4.1] [FR-4.6] [FR-8.7] [FR-9.1] [FR-15.1]`,
 		async t => {
 			const at = await servePlace(t, kind);
 			const team = teamOf(t, {home: String(at.env.ATM_HOME)});

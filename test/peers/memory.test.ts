@@ -53,7 +53,7 @@ const script: Script = {
 };
 
 test.serial(
-	'A whole SDK session with server-memory is the same through bridge, and no process survives it',
+	'an SDK session with server-memory is identical through bridge and leaves no process',
 	async t => {
 		t.timeout(60_000);
 		await compare(t, async () => {

@@ -123,7 +123,7 @@ const text = (result: unknown): string => JSON.stringify(result);
 
 for (const from of ['sse', 'ws'] as const)
 	for (const to of ['sse', 'ws'] as const) {
-		test.serial(`a real client over ${from} and a real server over ${to} understand each other`, async t => {
+		test.serial(`connects a real client over ${from} to a real server over ${to}`, async t => {
 			const {url} = await startServer(t, to);
 			const {client, heard} = await startClient(t, from, await startBridge(t, to, url));
 			t.like(client.getServerVersion(), {name: 'bridge-fixture'});
@@ -140,7 +140,7 @@ for (const from of ['sse', 'ws'] as const)
 			for (const [n, one] of (await Promise.all(all)).entries()) t.true(text(one).includes(`{\\"n\\":${n}}`));
 		});
 
-		test.serial(`a call over ${from} is answered when its server over ${to} is killed [D8]`, async t => {
+		test.serial(`a call over ${from} fails when its server over ${to} is killed [D8]`, async t => {
 			const {process: server, url} = await startServer(t, to);
 			const {client} = await startClient(t, from, await startBridge(t, to, url));
 			const call = client.callTool({name: 'bridge_slow', arguments: {ms: 60_000}});

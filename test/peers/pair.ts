@@ -37,7 +37,7 @@ async function endCurrent(): Promise<void> {
 	for (const end of endings) await end();
 }
 
-test.after.always('ends the last conversation', endCurrent);
+test.after.always('closes the last conversation', endCurrent);
 
 /** For tests that run one at a time. A test that fails leaves none to the next. */
 export async function pairFor(t: ExecutionContext, client: Release, server: Version): Promise<Pair> {

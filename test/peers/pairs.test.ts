@@ -9,7 +9,7 @@ import {checkChoices, checkElicitation, checkRoots, checkRounds, checkSampling} 
 function testPair(client: Release, server: Version): void {
 	const title = `pair ${client.version} client (SDK ${client.sdk}) ⇄ ${server} server`;
 
-	test.serial(`${title}: greeting, lists, resources, prompts, completion`, async t => {
+	test.serial(`${title}: translates initialization, lists, resources, prompts and completion`, async t => {
 		const pair = await pairFor(t, client, server);
 		await checkGreeting(pair);
 		await checkToolList(pair);
@@ -19,13 +19,13 @@ function testPair(client: Release, server: Version): void {
 		checkMessages(pair);
 	});
 
-	test.serial(`${title}: results of tools`, async t => {
+	test.serial(`${title}: translates tool results`, async t => {
 		const pair = await pairFor(t, client, server);
 		await checkToolResults(pair);
 		checkMessages(pair);
 	});
 
-	test.serial(`${title}: progress, log messages, cancellation`, async t => {
+	test.serial(`${title}: forwards progress, log messages and cancellation`, async t => {
 		const pair = await pairFor(t, client, server);
 		await checkProgress(pair);
 		await checkLogging(pair);
@@ -33,11 +33,11 @@ function testPair(client: Release, server: Version): void {
 		checkMessages(pair);
 	});
 
-	test.serial(`${title}: changed lists and resources`, async t => {
+	test.serial(`${title}: forwards notifications of changed lists and resources`, async t => {
 		await checkChanges(await pairFor(t, client, server));
 	});
 
-	test.serial(`${title}: elicitation, sampling, roots`, async t => {
+	test.serial(`${title}: translates elicitation, sampling and roots`, async t => {
 		const pair = await pairFor(t, client, server);
 		await checkElicitation(pair);
 		await checkChoices(pair);

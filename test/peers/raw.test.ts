@@ -49,17 +49,12 @@ async function sameBytes(
 	t.deepEqual(await survivorsOf(marker), []);
 }
 
-test.serial('Every answer of server-everything comes through bridge byte for byte', sameBytes, oneByOne);
+test.serial('forwards each response of server-everything byte for byte', sameBytes, oneByOne);
 
 test.serial(
-	'Requests cut at any place are answered byte for byte as without bridge',
+	'returns the same bytes as without bridge when requests are split at any position',
 	sameBytes,
 	(t, command) => inPieces(t, command, 1021),
 );
 
-test.serial(
-	'The answers are the same bytes when bridge and server run on Node 24',
-	sameBytes,
-	oneByOne,
-	node24,
-);
+test.serial('returns the same bytes when bridge and the server run on Node 24', sameBytes, oneByOne, node24);

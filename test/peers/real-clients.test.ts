@@ -112,7 +112,7 @@ for (const [kind, expected] of [
 		t.true(said.includes(expected), said);
 	});
 
-test.serial('Codex ends with the reason when a required server is broken [U-P0-2]', async t => {
+test.serial('Codex exits with the reason when a required server is broken [U-P0-2]', async t => {
 	t.timeout(150_000);
 	const {folder, env} = await codexHome(t, await startModel(t), {}, table('broken', wrapped(broken)));
 	const words = ['exec', '--skip-git-repo-check', 'say hello'];

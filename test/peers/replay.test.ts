@@ -27,7 +27,7 @@ const played = (log: string): Command => ({
 });
 
 test.serial(
-	'A session with server-everything is the same with the same server, and another with an older one',
+	'replay finds no differences with the same server, and lists those of an older release',
 	async t => {
 		const {log, server} = await recorded(t);
 		const same = await runBridge(['replay', log, '--', ...server]);
@@ -47,29 +47,26 @@ test.serial(
 	},
 );
 
-test.serial(
-	'A client of an older version hears the same again, with bridge in between as before',
-	async t => {
-		t.timeout(180_000);
-		const log = join(await temporaryFolder(t), 'older.ndjson');
-		const {command, args} = everything(newMarker(t));
-		const server = [command, ...args];
-		const client = startBridge(['--log', log, '--', ...server]);
-		const [protocolVersion, clientInfo] = ['2024-11-05', {name: 'older', version: '1'}];
-		await client.request(1, 'initialize', {protocolVersion, capabilities: {}, clientInfo});
-		client.send({method: 'notifications/initialized'});
-		await client.request(2, 'tools/list');
-		await client.request(3, 'tools/call', {name: 'echo', arguments: {message: 'hi'}});
-		await client.end();
-		const same = await runBridge(['replay', log, '--', ...server]);
-		t.is(same.code, 0, same.stdout.join('\n'));
-		t.regex(same.stdout.at(-1) ?? '', /^✓ 3 compared: 3 same/);
-		const direct = await runBridge(['replay', log, '--side', 'upstream', '--', ...server]);
-		t.is(direct.code, 0, direct.stdout.join('\n'));
-	},
-);
+test.serial('replays the session of an older client with the same translation', async t => {
+	t.timeout(180_000);
+	const log = join(await temporaryFolder(t), 'older.ndjson');
+	const {command, args} = everything(newMarker(t));
+	const server = [command, ...args];
+	const client = startBridge(['--log', log, '--', ...server]);
+	const [protocolVersion, clientInfo] = ['2024-11-05', {name: 'older', version: '1'}];
+	await client.request(1, 'initialize', {protocolVersion, capabilities: {}, clientInfo});
+	client.send({method: 'notifications/initialized'});
+	await client.request(2, 'tools/list');
+	await client.request(3, 'tools/call', {name: 'echo', arguments: {message: 'hi'}});
+	await client.end();
+	const same = await runBridge(['replay', log, '--', ...server]);
+	t.is(same.code, 0, same.stdout.join('\n'));
+	t.regex(same.stdout.at(-1) ?? '', /^✓ 3 compared: 3 same/);
+	const direct = await runBridge(['replay', log, '--side', 'upstream', '--', ...server]);
+	t.is(direct.code, 0, direct.stdout.join('\n'));
+});
 
-test.serial('The SDK is satisfied by the recorded server, which says the same', async t => {
+test.serial('the SDK accepts a replayed server and gets the same messages', async t => {
 	const {log, marker, session} = await recorded(t);
 	const again = await record(t, played(log), everythingScript(), marker);
 	t.deepEqual(again.steps, session.steps);
@@ -78,28 +75,25 @@ test.serial('The SDK is satisfied by the recorded server, which says the same', 
 	t.deepEqual(withoutIds(again.received), withoutIds(session.received));
 });
 
-test.serial(
-	'The Inspector gets the same from a recorded server as from the real one, on stdio and over HTTP',
-	async t => {
-		t.timeout(180_000);
-		const folder = await temporaryFolder(t);
-		const log = join(folder, 'inspector.ndjson');
-		const {command, args} = everything(newMarker(t));
-		const recording = {command, args: [bridgeFile, '--log', log, '--', command, ...args]};
-		const mcpServers = {recording, played: played(log)};
-		await writeFile(join(folder, 'mcp.json'), JSON.stringify({mcpServers}));
-		const listed = (name: string): string[] => ['--config', join(folder, 'mcp.json'), '--server', name];
-		const methods = [['tools/list'], ['tools/call', '--tool-name', 'echo', '--tool-arg', 'message=hello ☃']];
-		// Each run of the Inspector is a connection of its own in the log.
-		const direct: Inspection[] = [];
-		for (const method of methods) direct.push(await inspect(folder, listed('recording'), method));
-		const http = startBridge(['replay', log, '--serve', '--listen', '127.0.0.1:0']);
-		t.teardown(() => http.child.kill('SIGKILL'));
-		const url = /http:\S+/.exec((await http.hasLines(1))[0] ?? '')?.[0] ?? '';
-		for (const [at, method] of methods.entries()) {
-			t.is(direct[at]?.code, 0);
-			t.deepEqual(await inspect(folder, listed('played'), method), direct[at]);
-			t.deepEqual(await inspect(folder, [url, '--transport', 'http'], method), direct[at]);
-		}
-	},
-);
+test.serial('the Inspector gets the same results from a replayed server, on stdio and over HTTP', async t => {
+	t.timeout(180_000);
+	const folder = await temporaryFolder(t);
+	const log = join(folder, 'inspector.ndjson');
+	const {command, args} = everything(newMarker(t));
+	const recording = {command, args: [bridgeFile, '--log', log, '--', command, ...args]};
+	const mcpServers = {recording, played: played(log)};
+	await writeFile(join(folder, 'mcp.json'), JSON.stringify({mcpServers}));
+	const listed = (name: string): string[] => ['--config', join(folder, 'mcp.json'), '--server', name];
+	const methods = [['tools/list'], ['tools/call', '--tool-name', 'echo', '--tool-arg', 'message=hello ☃']];
+	// Each run of the Inspector is a connection of its own in the log.
+	const direct: Inspection[] = [];
+	for (const method of methods) direct.push(await inspect(folder, listed('recording'), method));
+	const http = startBridge(['replay', log, '--serve', '--listen', '127.0.0.1:0']);
+	t.teardown(() => http.child.kill('SIGKILL'));
+	const url = /http:\S+/.exec((await http.hasLines(1))[0] ?? '')?.[0] ?? '';
+	for (const [at, method] of methods.entries()) {
+		t.is(direct[at]?.code, 0);
+		t.deepEqual(await inspect(folder, listed('played'), method), direct[at]);
+		t.deepEqual(await inspect(folder, [url, '--transport', 'http'], method), direct[at]);
+	}
+});

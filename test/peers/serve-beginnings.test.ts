@@ -50,7 +50,7 @@ const inOrder = (text: string, ...parts: string[]): boolean =>
 
 for (const kind of codexKinds) {
 	test.serial(
-		`${kind}: Checklist, Identity: two at once, the third refused with its holder, free after a close, and then with clean context; FR-2.5 FR-2.8 FR-3.1 FR-3.4 FR-17.8`,
+		`${kind}: rejects an identity in use, naming its session, and frees it on close for a clean session [FR-2.5] [FR-2.8] [FR-3.1] [FR-3.4] [FR-17.8]`,
 		async t => {
 			const {client, at} = serving(kind);
 			const [one, two] = await Promise.all(
@@ -81,7 +81,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: Checklist, Identity: without one the default; Registry: Exceed max_concurrent_threads; FR-3.3 FR-12.3 FR-13.2`,
+		`${kind}: uses the default identity, and enforces max_concurrent_threads [FR-3.3] [FR-12.3] [FR-13.2]`,
 		async t => {
 			const {client} = serving(kind);
 			const first = await client.codex({prompt: sayIt('1')});
@@ -95,7 +95,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: Checklist, Context Injection: identity, team, repo, branch; fresh at the next call, and told with the next reply; FR-2.1 FR-2.6`,
+		`${kind}: injects identity, team, repo and branch, and reports a changed branch with the next reply [FR-2.1] [FR-2.6]`,
 		async t => {
 			const {client, at} = serving(kind);
 			at.git('checkout', '-q', 'main');
@@ -121,7 +121,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: Checklist, Context Injection: the caller's developer-instructions are appended to, base-instructions are left alone; FR-2.2 FR-2.3 FR-2.4 FR-2.7`,
+		`${kind}: appends the context to the client's developer-instructions, and leaves base-instructions unchanged [FR-2.2] [FR-2.3] [FR-2.4] [FR-2.7]`,
 		async t => {
 			const {client, at} = serving(kind);
 			const cwd = join(at.repo, 'sub');
@@ -146,7 +146,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: Checklist, Session Initialization: agent_file, a missing one, an inline prompt, both; FR-16.1 FR-16.2 FR-16.5 FR-16.6`,
+		`${kind}: starts from agent_file or prompt, and rejects a missing file, both and neither [FR-16.1] [FR-16.2] [FR-16.5] [FR-16.6]`,
 		async t => {
 			const {client, at} = serving(kind);
 			const agentFile = '.claude/agents/rust-dev.md';
@@ -170,7 +170,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: FR-12.1 FR-12.2 FR-12.3 settings and roles reach the model: the call's before the role's before those of the files`,
+		`${kind}: settings of a call override those of its role, and these the files [FR-12.1] [FR-12.2] [FR-12.3]`,
 		async t => {
 			const {client, at} = serving(kind);
 			const told = async (args: object) => {
@@ -197,7 +197,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: 3.10 what Codex refuses before there is a thread leaves no session and no identity behind`,
+		`${kind}: leaves no session and no identity when Codex rejects a call before its thread starts (3.10)`,
 		async t => {
 			const {client} = serving(kind);
 			const failed = await client.codex({prompt: 'x', identity: 'a', 'no-such-argument': 1});

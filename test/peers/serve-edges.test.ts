@@ -17,7 +17,7 @@ const nested = (levels: number): unknown => {
 
 for (const kind of codexKinds) {
 	test.serial(
-		`${kind}: half a character in a prompt or in instructions does not stop a session [S-D1]`,
+		`${kind}: replaces lone surrogates in a prompt or in instructions, and the session continues [S-D1]`,
 		async t => {
 			const {client, at} = serving(kind);
 			const {codexId} = await client.codex({
@@ -36,7 +36,7 @@ for (const kind of codexKinds) {
 		},
 	);
 
-	test.serial(`${kind}: a config that Codex would drop is rejected by name [S-D1]`, async t => {
+	test.serial(`${kind}: rejects a config that is too deeply nested for Codex [S-D1]`, async t => {
 		const {client} = serving(kind);
 		const {error} = await client.codex({prompt: sayIt('X'), config: {a: nested(140)}});
 		t.like(error, {code: -32007});
@@ -44,7 +44,7 @@ for (const kind of codexKinds) {
 		t.is((await client.codex({prompt: sayIt('X'), config: {a: nested(90)}})).structured.content, 'X');
 	});
 
-	test.serial(`${kind}: a message that Codex drops is given up, and the thread goes on [S-D1]`, async t => {
+	test.serial(`${kind}: abandons a request that Codex drops, and the thread stays usable [S-D1]`, async t => {
 		const {client} = await startCodex(t, kind);
 		const {threadId} = await client.codex(sayIt('ONE'));
 		const first = client.make('codex', {prompt: sayIt('X'), config: {a: nested(140)}});
@@ -59,7 +59,7 @@ for (const kind of codexKinds) {
 	});
 
 	test.serial(
-		`${kind}: an approval that the client cannot be asked for is declined with the reason [S-D20]`,
+		`${kind}: declines an approval with the reason if the client does not support elicitation [S-D20]`,
 		async t => {
 			const {client} = serving(kind);
 			const policy = {'approval-policy': 'on-request', sandbox: 'read-only'};
@@ -69,16 +69,19 @@ for (const kind of codexKinds) {
 		},
 	);
 
-	test.serial(`${kind}: a config as JSON in a text is applied, another one is rejected [S-D7]`, async t => {
-		const {client, at} = serving(kind);
-		await client.codex({prompt: sayIt('E1'), config: '{"model_reasoning_effort":"high"}'});
-		t.is(at.model.heard('E1').effort, 'high');
-		for (const config of ['high', '[1]', ['x'], 5])
-			t.like((await client.codex({prompt: sayIt('X'), identity: 'b', config})).error, {code: -32007});
-	});
+	test.serial(
+		`${kind}: applies a config that is a string of JSON, and rejects other types [S-D7]`,
+		async t => {
+			const {client, at} = serving(kind);
+			await client.codex({prompt: sayIt('E1'), config: '{"model_reasoning_effort":"high"}'});
+			t.is(at.model.heard('E1').effort, 'high');
+			for (const config of ['high', '[1]', ['x'], 5])
+				t.like((await client.codex({prompt: sayIt('X'), identity: 'b', config})).error, {code: -32007});
+		},
+	);
 }
 
-test.serial('app-server: settings of a call change a session that runs [S-D7]', async t => {
+test.serial('app-server: settings of a call change a running session [S-D7]', async t => {
 	const {client, at} = serving('app-server');
 	const folder = join(realpathSync(at.repo), 'sub');
 	mkdirSync(folder);
@@ -102,22 +105,19 @@ test.serial('app-server: settings of a call change a session that runs [S-D7]', 
 	t.is(at.model.heard('THREE').model, 'two');
 });
 
-test.serial(
-	'mcp-server: settings that cannot change are rejected, and labels are applied [S-D7]',
-	async t => {
-		const {client} = serving('mcp-server');
-		const {codexId} = await client.codex({prompt: sayIt('ONE'), identity: 'a', model: 'one'});
-		const {error} = await client.codex({codex_id: codexId, prompt: sayIt('X'), model: 'two', tag: 'no'});
-		t.regex(String(error.message), /\(mcp-server\) sets model when a session starts/);
-		t.like(await client.thread(codexId), {tag: null});
-		await client.codex({codex_id: codexId, prompt: sayIt('TWO'), model: 'one', tag: 'new'});
-		t.like(await client.thread(codexId), {tag: 'new'});
-	},
-);
+test.serial('mcp-server: rejects settings that cannot change, and applies labels [S-D7]', async t => {
+	const {client} = serving('mcp-server');
+	const {codexId} = await client.codex({prompt: sayIt('ONE'), identity: 'a', model: 'one'});
+	const {error} = await client.codex({codex_id: codexId, prompt: sayIt('X'), model: 'two', tag: 'no'});
+	t.regex(String(error.message), /\(mcp-server\) sets model when a session starts/);
+	t.like(await client.thread(codexId), {tag: null});
+	await client.codex({codex_id: codexId, prompt: sayIt('TWO'), model: 'one', tag: 'new'});
+	t.like(await client.thread(codexId), {tag: 'new'});
+});
 
 for (const kind of codexKinds)
 	test.serial(
-		`${kind}: --resume ID: the first call without an identity goes on with that session [S-D8]`,
+		`${kind}: --resume ID resumes that session with the first call without an identity [S-D8]`,
 		async t => {
 			t.timeout(120_000);
 			const at = await servePlace(t, kind);

@@ -26,7 +26,7 @@ async function codexOf(folder: string): Promise<number> {
 
 for (const kind of codexKinds) {
 	test.serial(
-		`${kind}: Checklist, Proxy Core: Kill child process: what runs, what waits and what comes next is answered with the signal; FR-1.3 FR-11.1 FR-11.2 FR-11.3 NFR-2`,
+		`${kind}: fails running, queued and later calls with the signal that killed Codex [FR-1.3] [FR-11.1] [FR-11.2] [FR-11.3] [NFR-2]`,
 		async t => {
 			const at = await servePlace(t, kind);
 			const client = await RealClient.start(t, at);
@@ -54,7 +54,7 @@ for (const kind of codexKinds) {
 
 	for (const how of ['SIGTERM', 'SIGINT', 'EOF'] as const)
 		test.serial(
-			`${kind}: Checklist, Shutdown: ${how}: summaries of idle and busy sessions, the registry, all processes gone; FR-7.1 FR-7.3 ${how === 'EOF' ? 'FR-7.4 ' : ''}FR-1.3 FR-6.4`,
+			`${kind}: saves summaries and the registry on ${how}, and leaves no process [FR-7.1] [FR-7.3]${how === 'EOF' ? ' [FR-7.4]' : ''} [FR-1.3] [FR-6.4]`,
 			async t => {
 				const at = await servePlace(t, kind);
 				const client = await RealClient.start(t, at);
@@ -92,7 +92,7 @@ for (const kind of codexKinds) {
 		);
 
 	test.serial(
-		`${kind}: FR-1.2 a client that frames by Content-Length, in pieces, is answered likewise; stdout has nothing else on it`,
+		`${kind}: replies in Content-Length frames to a client that sends them, and writes nothing else to stdout [FR-1.2]`,
 		async t => {
 			const at = await servePlace(t, kind);
 			const bridge = spawn(process.execPath, [bridgeBin, 'serve', '--trust'], {
@@ -117,7 +117,7 @@ for (const kind of codexKinds) {
 	);
 
 	// The following wait for time to pass, and do so side by side.
-	test(`${kind}: Checklist, Proxy Core: Send request exceeding timeout: the error has what was said until then, and the session is idle; FR-14.1 FR-14.2 FR-14.3 FR-17.2`, async t => {
+	test(`${kind}: a timeout returns the partial text, and the session becomes idle [FR-14.1] [FR-14.2] [FR-14.3] [FR-17.2]`, async t => {
 		const at = await servePlace(t, kind);
 		at.configure('[plugins.codex-mcp]\nrequest_timeout_secs = 100\n');
 		const client = await RealClient.start(t, at, {args: ['--timeout', '8']});
@@ -129,7 +129,7 @@ for (const kind of codexKinds) {
 		t.like((await client.reply(codexId, sayIt('ON'))).structured, {content: 'ON', codex_id: codexId});
 	});
 
-	test(`${kind}: FR-7.2 FR-17.4 who says no summary within 10 s, at a close or at the end, is interrupted, all side by side; 3.10 a good summary stays`, async t => {
+	test(`${kind}: interrupts sessions that return no summary within 10 s, and keeps an earlier summary (3.10) [FR-7.2] [FR-17.4]`, async t => {
 		const at = await servePlace(t, kind);
 		const client = await RealClient.start(t, at);
 		const good = client.codex({prompt: sayAndHold('BEGUN'), identity: 'good'}).catch(() => undefined);
@@ -162,16 +162,19 @@ for (const kind of codexKinds) {
 		t.deepEqual(await processesWith(at.home.folder), []);
 	});
 
-	test.serial(`${kind}: L2 FR-7.3 a second signal does not wait for summaries, and still saves`, async t => {
-		const at = await servePlace(t, kind);
-		const client = await RealClient.start(t, at);
-		const {codexId} = await client.codex({prompt: sayIt('1'), identity: 'a'});
-		at.model.holdOn(aboutToClose);
-		process.kill(client.pid, 'SIGTERM');
-		await until(() => at.registry().every(({status}) => status === 'interrupted'));
-		await client.kill('SIGTERM');
-		t.like(at.registry()[0], {codex_id: codexId, status: 'interrupted', state: 'closed'});
-		// Processes that were killed may take a moment to disappear.
-		await until(async () => (await processesWith(at.home.folder)).length === 0);
-	});
+	test.serial(
+		`${kind}: a second signal skips the summaries and still saves the registry [L2] [FR-7.3]`,
+		async t => {
+			const at = await servePlace(t, kind);
+			const client = await RealClient.start(t, at);
+			const {codexId} = await client.codex({prompt: sayIt('1'), identity: 'a'});
+			at.model.holdOn(aboutToClose);
+			process.kill(client.pid, 'SIGTERM');
+			await until(() => at.registry().every(({status}) => status === 'interrupted'));
+			await client.kill('SIGTERM');
+			t.like(at.registry()[0], {codex_id: codexId, status: 'interrupted', state: 'closed'});
+			// Processes that were killed may take a moment to disappear.
+			await until(async () => (await processesWith(at.home.folder)).length === 0);
+		},
+	);
 }

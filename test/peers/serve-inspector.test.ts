@@ -13,7 +13,7 @@ import {servePlace} from './serve-client.js';
 /* `bridge serve` behind the Inspector's command lines, and in front of both real Codex programs. */
 
 for (const kind of codexKinds) {
-	test(`${kind}: the Inspector starts three sessions at once over one connection, replies, is told of a timeout, closes, leaves in mid-turn, and resumes, also after kill -9 of bridge`, async t => {
+	test(`${kind}: the Inspector runs three sessions over one connection, and resumes one after a disconnect and after kill -9 of bridge`, async t => {
 		const at = await servePlace(t, kind);
 		const args = [bridgeFile, 'serve', '--trust', '--timeout', '8'];
 		const server = {type: 'stdio', command: process.execPath, args, env: at.env, cwd: at.repo};
@@ -52,16 +52,13 @@ for (const kind of codexKinds) {
 		t.like(back.structured, {content: 'BACK', codex_id: three, identity: 'three'}, back.text);
 	});
 
-	test.serial(
-		`${kind}: the Inspector lists the tools, and finds nothing wrong with their schemas`,
-		async t => {
-			const {home, env, repo} = await servePlace(t, kind);
-			const settings = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
-			const target = [...settings, '--cwd', repo, process.execPath, bridgeFile, 'serve', '--trust'];
-			const listed = await inspect(home.folder, target, ['tools/list', '--strict']);
-			t.is(listed.code, 0, String(listed.stdout));
-			for (const name of ['codex', 'codex-reply', 'codex_threads', 'codex_status', 'codex_close'])
-				t.true(String(listed.stdout).includes(`"${name}"`), name);
-		},
-	);
+	test.serial(`${kind}: the Inspector lists the tools and accepts their schemas`, async t => {
+		const {home, env, repo} = await servePlace(t, kind);
+		const settings = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+		const target = [...settings, '--cwd', repo, process.execPath, bridgeFile, 'serve', '--trust'];
+		const listed = await inspect(home.folder, target, ['tools/list', '--strict']);
+		t.is(listed.code, 0, String(listed.stdout));
+		for (const name of ['codex', 'codex-reply', 'codex_threads', 'codex_status', 'codex_close'])
+			t.true(String(listed.stdout).includes(`"${name}"`), name);
+	});
 }

@@ -11,7 +11,7 @@ const serving = shareServe(codexKinds);
 
 for (const kind of codexKinds) {
 	test.serial(
-		`${kind}: Checklist, Thread Lifecycle: busy during a turn and idle after it, for codex and codex-reply, as codex_threads tells; FR-17.1 FR-17.2 FR-17.5 FR-5.5`,
+		`${kind}: codex_threads lists a session as busy during a turn and idle after it [FR-17.1] [FR-17.2] [FR-17.5] [FR-5.5]`,
 		async t => {
 			const {client, at} = serving(kind);
 			const first = client.codex({prompt: sayWhenTold('FIRST'), identity: 'a'});
@@ -34,7 +34,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: Checklist, Registry: three sessions with three identities at once, all in the file with every field, and listed the same; FR-5.1 FR-5.2 FR-5.3 FR-10.1 FR-10.2`,
+		`${kind}: saves and lists three concurrent sessions with all fields [FR-5.1] [FR-5.2] [FR-5.3] [FR-10.1] [FR-10.2]`,
 		async t => {
 			const {client, at} = serving(kind);
 			const names = ['x-1', 'x-2', 'x-3'];
@@ -78,7 +78,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: Checklist, Thread Lifecycle: codex_close on an idle thread closes at once, twice is a no-op; FR-17.3 FR-17.9 FR-3.4`,
+		`${kind}: codex_close closes an idle session at once, and does nothing the second time [FR-17.3] [FR-17.9] [FR-3.4]`,
 		async t => {
 			const {client, at} = serving(kind);
 			const {codexId, structured} = await client.codex({prompt: sayIt('1'), identity: 'a'});
@@ -95,7 +95,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: Checklist, Thread Lifecycle: codex_close on a busy thread: what waits is refused, a summary is had, the identity is free; then resumed with it; FR-17.4 FR-17.7 FR-17.10 FR-17.11 FR-16.3 FR-6.4`,
+		`${kind}: codex_close on a busy session rejects queued calls, saves a summary and frees the identity for a resume [FR-17.4] [FR-17.7] [FR-17.10] [FR-17.11] [FR-16.3] [FR-6.4]`,
 		async t => {
 			const {client, at} = serving(kind);
 			const running = client.codex({prompt: sayAndHold('HALFWAY'), identity: 'a', tag: 'label'});
@@ -122,7 +122,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: FR-17.11 cancelled: the turn that waits begins, and its answer is its own; FR-17.2 idle after it; the queue keeps its order`,
+		`${kind}: after a cancellation the queued turns run in order, each with its own result [FR-17.11] [FR-17.2]`,
 		async t => {
 			const {client, at} = serving(kind);
 			const {codexId} = await client.codex({prompt: sayIt('ONE'), identity: 'a'});

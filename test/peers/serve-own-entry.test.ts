@@ -16,7 +16,7 @@ async function codexesOf({home}: ServePlace): Promise<string[]> {
 
 for (const kind of codexKinds)
 	test.serial(
-		`${kind}: a session does not start the entry of bridge install codex, neither new nor resumed [S-D18]`,
+		`${kind}: neither a new nor a resumed session starts the entry of bridge install codex [S-D18]`,
 		async t => {
 			const at = await servePlace(t, kind);
 			const {code, stderr} = await runBridge(['install', 'codex', 'helper', '--yes'], '', {

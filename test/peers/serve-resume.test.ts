@@ -11,7 +11,7 @@ import {RealClient, servePlace} from './serve-client.js';
 
 for (const kind of codexKinds) {
 	test.serial(
-		`${kind}: Checklist, Registry and Shutdown: SIGKILL: the registry without a summary; stale after a restart; resumed without one, with identity and cwd of before; FR-2.7 FR-3.2 FR-5.5 FR-6.3 FR-16.3`,
+		`${kind}: after SIGKILL a session is stale, and resumes with its identity and cwd but without a summary [FR-2.7] [FR-3.2] [FR-5.5] [FR-6.3] [FR-16.3]`,
 		async t => {
 			const at = await servePlace(t, kind);
 			mkdirSync(join(at.repo, 'sub'));
@@ -52,7 +52,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: Checklist, Shutdown + Resume: --resume, --resume with a codex_id and a thread id, and codex with a codex_id: the summary is put in front; FR-6.1 FR-6.2 FR-6.4 FR-13.3 FR-16.3`,
+		`${kind}: resumes by --resume, codex_id and thread id with the summary first [FR-6.1] [FR-6.2] [FR-6.4] [FR-13.3] [FR-16.3]`,
 		async t => {
 			const at = await servePlace(t, kind);
 			const before = await RealClient.start(t, at, {args: ['--identity', 'a']});
@@ -87,7 +87,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: FR-13.4 FR-13.5 FR-13.6 config, threads and summary show what real sessions have left; --prune removes those whose folder is gone`,
+		`${kind}: config, threads and summary show ended sessions, and --prune removes those of deleted folders [FR-13.4] [FR-13.5] [FR-13.6]`,
 		async t => {
 			const at = await servePlace(t, kind);
 			mkdirSync(join(at.repo, 'sub'));

@@ -23,7 +23,7 @@ const onRequest = {'approval-policy': 'on-request', sandbox: 'read-only'};
 
 for (const kind of codexKinds) {
 	test.serial(
-		`${kind}: Checklist, Proxy Core: serve starts, and Codex with it; its tools are in the first list, with its schemas, extended; FR-1.3 FR-13.1 FR-15.2 FR-16.4 3.10`,
+		`${kind}: serve starts Codex and lists its tools with extended schemas (3.10) [FR-1.3] [FR-13.1] [FR-15.2] [FR-16.4]`,
 		async t => {
 			const {client, at} = serving(kind);
 			const pids = await processesWith(at.home.folder);
@@ -46,7 +46,7 @@ for (const kind of codexKinds) {
 	);
 
 	test.serial(
-		`${kind}: Checklist, Proxy Core: codex answers with a codex_id, codex-reply goes on; FR-1.1 news name the session, progress has the caller's token; FR-5.4`,
+		`${kind}: codex returns a codex_id that codex-reply continues, and notifications name the session [FR-1.1] [FR-5.4]`,
 		async t => {
 			const {client, at} = serving(kind);
 			const {schema} = await loadSdk();
@@ -73,24 +73,33 @@ for (const kind of codexKinds) {
 		},
 	);
 
-	test.serial(`${kind}: FR-1.1 every method has an answer, also those that Codex has none for`, async t => {
-		const {client} = serving(kind);
-		const {sdk} = client;
-		await sdk.ping();
-		const {schema} = await loadSdk();
-		const anything = schema('EmptyResultSchema');
-		const methods = ['resources/list', 'resources/templates/list', 'prompts/list', 'tasks/list', 'x/unknown'];
-		const answers = await Promise.allSettled(
-			methods.map(method => sdk.request({method}, anything)).concat([sdk.setLoggingLevel('debug')]),
-		);
-		for (const [index, answer] of answers.entries())
-			if (answer.status === 'rejected')
-				t.notRegex(String(answer.reason), /-32001|timed out/i, methods[index]);
-		t.is((await client.call('nonsense')).isError, true);
-	});
+	test.serial(
+		`${kind}: responds to all methods, also those that Codex does not implement [FR-1.1]`,
+		async t => {
+			const {client} = serving(kind);
+			const {sdk} = client;
+			await sdk.ping();
+			const {schema} = await loadSdk();
+			const anything = schema('EmptyResultSchema');
+			const methods = [
+				'resources/list',
+				'resources/templates/list',
+				'prompts/list',
+				'tasks/list',
+				'x/unknown',
+			];
+			const answers = await Promise.allSettled(
+				methods.map(method => sdk.request({method}, anything)).concat([sdk.setLoggingLevel('debug')]),
+			);
+			for (const [index, answer] of answers.entries())
+				if (answer.status === 'rejected')
+					t.notRegex(String(answer.reason), /-32001|timed out/i, methods[index]);
+			t.is((await client.call('nonsense')).isError, true);
+		},
+	);
 
 	test.serial(
-		`${kind}: FR-1.1 an approval of Codex is asked of the client, with the session named`,
+		`${kind}: forwards an approval of Codex to the client, with the name of the session [FR-1.1]`,
 		async t => {
 			const {client} = serving(kind);
 			const made = await client.codex({prompt: runOutside('echo DID-IT'), identity: 'builder', ...onRequest});
@@ -102,19 +111,16 @@ for (const kind of codexKinds) {
 		},
 	);
 
-	test.serial(
-		`${kind}: a model error is told, and the session goes on after it under its codex_id`,
-		async t => {
-			const {client} = serving(kind);
-			const {codexId} = await client.codex({prompt: sayIt('ONE'), identity: 'a'});
-			t.true((await client.reply(codexId, refuseWith(400))).isError);
-			for (const text of ['R1', 'R2'])
-				t.like((await client.reply(codexId, sayIt(text))).structured, {content: text, codex_id: codexId});
-		},
-	);
+	test.serial(`${kind}: reports a model error, and the session stays usable under its codex_id`, async t => {
+		const {client} = serving(kind);
+		const {codexId} = await client.codex({prompt: sayIt('ONE'), identity: 'a'});
+		t.true((await client.reply(codexId, refuseWith(400))).isError);
+		for (const text of ['R1', 'R2'])
+			t.like((await client.reply(codexId, sayIt(text))).structured, {content: text, codex_id: codexId});
+	});
 
 	test.serial(
-		`${kind}: FR-9.2 FR-9.3 NFR-3 NFR-5 every call and its end are in audit.jsonl by one id, without secrets; the log is a JSON line each`,
+		`${kind}: audits each call and its end under one id, without secrets, and logs lines of JSON [FR-9.2] [FR-9.3] [NFR-3] [NFR-5]`,
 		async t => {
 			const {client, at} = serving(kind);
 			const secret = 'sk-proj-CANARYcanaryCANARYcanary1234567890';

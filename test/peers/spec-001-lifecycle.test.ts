@@ -15,7 +15,7 @@ import {processesWith} from './processes.js';
 /* Spec 001: the lives of servers, and how they are reached. Real servers, and the real SDK's client in front. */
 
 test.serial(
-	'spec 001, Startup connection: all enabled servers are connected before a request is answered',
+	'spec 001, Startup connection: connects all enabled servers before the first response',
 	async t => {
 		const hub = await startRealHub(t, folder => ({servers: realServers(folder)}));
 		t.deepEqual(
@@ -32,7 +32,7 @@ test.serial(
 	},
 );
 
-test.serial('spec 001, Startup connection failure: it is warned of, and the others are there', async t => {
+test.serial('spec 001, Startup connection failure: logs a warning and serves the other servers', async t => {
 	const hub = await startRealHub(t, folder => ({
 		expose: 'tools',
 		servers: {...realServers(folder), broken: {command: join(folder, 'no-such-program')}},
@@ -46,7 +46,7 @@ test.serial('spec 001, Startup connection failure: it is warned of, and the othe
 	t.like(warning(), {level: 40, status: 'FAILED'});
 });
 
-test.serial('spec 001, Shutdown cleanup: all servers end with the hub', async t => {
+test.serial('spec 001, Shutdown cleanup: all servers exit with the hub', async t => {
 	const hub = await startRealHub(t, folder => ({servers: realServers(folder)}));
 	await hub.tools();
 	const {length} = await processesWith(hub.folder);
@@ -60,7 +60,7 @@ test.serial('spec 001, Shutdown cleanup: all servers end with the hub', async t 
 const mutual = (folder: string, own: string, other: string): string =>
 	`touch ${join(folder, own)}; while [ ! -e ${join(folder, other)} ]; do sleep 0.1; done; exec "$@"`;
 
-test.serial('spec 001, Parallel connection: servers that wait for each other can all connect', async t => {
+test.serial('spec 001, Parallel connection: connects servers that wait for each other', async t => {
 	const hub = await startRealHub(t, folder => {
 		const {memory, files} = realServers(folder);
 		const waiting = (own: string, other: string, service = memory) => ({
@@ -73,7 +73,7 @@ test.serial('spec 001, Parallel connection: servers that wait for each other can
 	t.is((await hub.tools()).length, 23);
 });
 
-test.serial('spec 001, NPX command: a server that npx starts is there', async t => {
+test.serial('spec 001, NPX command: connects a server that npx starts', async t => {
 	const hub = await startRealHub(t, () => ({
 		servers: {
 			thinking: {
@@ -87,7 +87,7 @@ test.serial('spec 001, NPX command: a server that npx starts is there', async t 
 	t.like(result, [{name: 'sequentialthinking'}]);
 });
 
-test.serial('spec 001, Environment variables for subprocess: their values are expanded', async t => {
+test.serial('spec 001, Environment variables for subprocess: expands references in their values', async t => {
 	const hub = await startRealHub(t, folder => {
 		const {everything} = realServers(folder);
 		const env = {...everything?.env, GREETING: `$\{SPEC_GREETING} and $\{SPEC_UNSET:-more}`};
@@ -111,7 +111,7 @@ const startsOnce = ({command = '', args = [], ...rest}: Service = {}, folder: st
 });
 
 test.serial(
-	'spec 001, Subprocess crash: a call says that the server is unavailable, and it comes back [A-D18]',
+	'spec 001, Subprocess crash: a call fails with "unavailable" until the server is restarted [A-D18]',
 	async t => {
 		const hub = await startRealHub(t, folder => ({
 			servers: {memory: startsOnce(realServers(folder).memory, folder)},
@@ -164,7 +164,7 @@ async function observedServer(t: ExecutionContext) {
 	return {url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/mcp`, seen};
 }
 
-test.serial('spec 001, HTTP with headers: each request has the configured headers', async t => {
+test.serial('spec 001, HTTP with headers: sends the configured headers with each request', async t => {
 	const {url, seen} = await observedServer(t);
 	const hub = await startRealHub(t, () => ({
 		servers: {remote: {url, headers: {'X-Api-Key': `$\{SPEC_KEY}`}}},
@@ -176,7 +176,7 @@ test.serial('spec 001, HTTP with headers: each request has the configured header
 	t.deepEqual([...new Set(seen)], ['a-secret']);
 });
 
-test.serial('spec 001, HTTPS required: http:// to another machine becomes https://', async t => {
+test.serial('spec 001, HTTPS required: upgrades http:// to https:// for another machine', async t => {
 	const firstBytes: number[] = [];
 	const server = createServer(socket => {
 		socket.on('error', () => {});

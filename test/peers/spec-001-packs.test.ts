@@ -24,12 +24,12 @@ function sharedHub(): RealHub {
 	return shared;
 }
 
-test.serial('spec 001, Simple proxied tool call: the tool is called and its result returned', async t => {
+test.serial('spec 001, Simple proxied tool call: calls the tool and returns its result', async t => {
 	const hub = sharedHub();
 	t.is((await hub.run('everything.echo(message="next.js")')).text, 'Echo: next.js');
 });
 
-test.serial('spec 001, Proxied tool with multiple arguments: all of them reach the tool', async t => {
+test.serial('spec 001, Proxied tool with multiple arguments: passes all arguments to the tool', async t => {
 	const hub = sharedHub();
 	t.is((await hub.run('everything.get_sum(a=2, b=40)')).text, 'The sum of 2 and 40 is 42.');
 	const file = join(hub.folder, 'written.txt');
@@ -37,7 +37,7 @@ test.serial('spec 001, Proxied tool with multiple arguments: all of them reach t
 	t.is(await readFile(file, 'utf8'), 'both');
 });
 
-test.serial('spec 001, Unknown proxy pack: the error lists the packs that there are', async t => {
+test.serial('spec 001, Unknown proxy pack: the error lists the available packs', async t => {
 	const hub = sharedHub();
 	const {text, isError} = await hub.run('unknown.some_tool()');
 	t.true(isError);
@@ -57,7 +57,7 @@ said = everything.echo(message=made.entities[0].name)
 `;
 
 test.serial(
-	'spec 001, Multiple proxy calls in one request: both are made, and their results combined',
+	'spec 001, Multiple proxy calls in one request: makes both calls and combines their results',
 	async t => {
 		const hub = sharedHub();
 		const {result} = await hub.run(TWO_CALLS);
@@ -79,53 +79,59 @@ async function withPack(folder: string, name: string): Promise<HubSettings> {
 	return {...all(folder), packs: './packs'};
 }
 
-test.serial('spec 001, Pack collision: the local pack wins', async t => {
+test.serial('spec 001, Pack collision: prefers the local pack', async t => {
 	const hub = await startRealHub(t, folder => withPack(folder, 'everything'));
 	t.is((await hub.run('everything.echo(message="test")')).text, 'local: test');
 });
 
-test.serial('spec 001, No collision: the proxied tool is used', async t => {
+test.serial('spec 001, No collision: calls the proxied tool', async t => {
 	const hub = await startRealHub(t, folder => withPack(folder, 'brave'));
 	t.is((await hub.run('everything.echo(message="test")')).text, 'Echo: test');
 	t.is((await hub.run('brave.echo(message="test")')).text, 'local: test');
 });
 
-test.serial('spec 001, Proxy initialization logging: proxy.init has its counts', async t => {
-	const hub = await startRealHub(t, folder => {
-		const {memory = {}, ...others} = realServers(folder);
-		return {
-			servers: {...others, memory: {...memory, enabled: false}, broken: {command: join(folder, 'none')}},
-		};
-	});
-	await hub.tools();
-	await until(() => hub.logged('proxy.init').length > 0);
-	t.like(hub.logged('proxy.init')[0], {
-		serverCount: 3,
-		connected: 2,
-		failed: 1,
-		toolCount: 27,
-		status: 'SUCCESS',
-	});
-});
-
-test.serial('spec 001, Connection logging: proxy.connect has server, type, tools and status', async t => {
-	const hub = sharedHub();
-	await hub.tools();
-	await until(() => hub.logged('proxy.init').length > 0);
-	const spans = hub.logged('proxy.connect');
-	for (const [server, toolCount] of [
-		['everything', 13],
-		['files', 14],
-		['memory', 9],
-	])
-		t.like(
-			spans.find(span => span.server === server),
-			{server, toolCount, type: 'stdio', status: 'SUCCESS'},
-		);
-});
+test.serial(
+	'spec 001, Proxy initialization logging: proxy.init contains the counts of servers and tools',
+	async t => {
+		const hub = await startRealHub(t, folder => {
+			const {memory = {}, ...others} = realServers(folder);
+			return {
+				servers: {...others, memory: {...memory, enabled: false}, broken: {command: join(folder, 'none')}},
+			};
+		});
+		await hub.tools();
+		await until(() => hub.logged('proxy.init').length > 0);
+		t.like(hub.logged('proxy.init')[0], {
+			serverCount: 3,
+			connected: 2,
+			failed: 1,
+			toolCount: 27,
+			status: 'SUCCESS',
+		});
+	},
+);
 
 test.serial(
-	'spec 001, Tool call logging: proxy.tool.call has server, tool, length of the result string, duration and status [A-D18]',
+	'spec 001, Connection logging: proxy.connect contains server, type, tools and status',
+	async t => {
+		const hub = sharedHub();
+		await hub.tools();
+		await until(() => hub.logged('proxy.init').length > 0);
+		const spans = hub.logged('proxy.connect');
+		for (const [server, toolCount] of [
+			['everything', 13],
+			['files', 14],
+			['memory', 9],
+		])
+			t.like(
+				spans.find(span => span.server === server),
+				{server, toolCount, type: 'stdio', status: 'SUCCESS'},
+			);
+	},
+);
+
+test.serial(
+	'spec 001, Tool call logging: proxy.tool.call contains server, tool, result length, duration and status [A-D18]',
 	async t => {
 		const hub = sharedHub();
 		const {length: before} = hub.logged('proxy.tool.call');
@@ -139,7 +145,7 @@ test.serial(
 );
 
 test.serial(
-	'spec 001, Error logging: a call that fails is logged with the kind and the words of its error',
+	'spec 001, Error logging: logs a failed call with the type and the message of its error',
 	async t => {
 		const hub = sharedHub();
 		const {isError, text} = await hub.run('files.read_text_file(path="/etc/passwd")');
@@ -154,7 +160,7 @@ test.serial(
 );
 
 test.serial(
-	'spec 001, List proxy servers: each with its name, type, and whether it is enabled and connected',
+	'spec 001, List proxy servers: returns name, type, enabled and connected of each server',
 	async t => {
 		const hub = await startRealHub(t, folder => {
 			const {memory = {}, files = {}} = realServers(folder);
@@ -170,7 +176,7 @@ test.serial(
 	},
 );
 
-test.serial('spec 001, List proxy tools: the tools of a server', async t => {
+test.serial('spec 001, List proxy tools: returns the tools of a server', async t => {
 	const hub = sharedHub();
 	const {result} = await hub.run('proxy.list_tools(server="memory")');
 	const names = (result as ReadonlyArray<{readonly name: string}>).map(({name}) => name);
@@ -178,21 +184,21 @@ test.serial('spec 001, List proxy tools: the tools of a server', async t => {
 	t.true(names.includes('read_graph'));
 });
 
-test.serial('spec 001, Unknown server for list_tools: the error names the servers', async t => {
+test.serial('spec 001, Unknown server for list_tools: the error lists the servers', async t => {
 	const hub = sharedHub();
 	const {text, isError} = await hub.run('proxy.list_tools(server="nonexistent")');
 	t.true(isError);
 	t.regex(text, /Server 'nonexistent' not connected\. Available: everything, files, memory/);
 });
 
-test.serial('spec 001, Async tool call: what takes time is waited for', async t => {
+test.serial('spec 001, Async tool call: waits for a slow tool', async t => {
 	const hub = sharedHub();
 	const {text} = await hub.run('everything.trigger_long_running_operation(duration=1, steps=2)');
 	t.regex(text, /^Long running operation completed/);
 });
 
 test.serial(
-	'spec 001, Timeout handling: the error says what timed out after how long, and the call is cancelled',
+	'spec 001, Timeout handling: the error contains the tool and the timeout, and the call is cancelled',
 	async t => {
 		const hub = await startRealHub(t, folder => {
 			const {everything = {}} = realServers(folder);

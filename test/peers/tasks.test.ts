@@ -41,7 +41,7 @@ function script(): Script {
 	};
 }
 
-test.serial('A task with a question to the user in its middle runs the same through bridge', async t => {
+test.serial('a task with an elicitation runs identically through bridge', async t => {
 	t.timeout(60_000);
 	await compare(t, async () => {
 		const marker = newMarker(t);

@@ -10,7 +10,7 @@ import {newMarker} from './processes.js';
 /* `bridge versions` of real servers, each of which speaks one version. */
 
 for (const version of versions)
-	test.serial(`bridge versions finds that a server speaks ${version}`, async t => {
+	test.serial(`bridge versions detects a ${version} server`, async t => {
 		t.timeout(60_000);
 		const {command, args, env = {}} = serverOf(version, newMarker(t));
 		const given = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
@@ -23,7 +23,7 @@ for (const version of versions)
 		t.regex(text, new RegExp(`${version} {2}nothing$`, 'm'));
 	});
 
-test.serial('bridge versions --url asks a real server behind streamable HTTP', async t => {
+test.serial('bridge versions --url probes a real server over streamable HTTP', async t => {
 	t.timeout(60_000);
 	const port = await freePort();
 	const server = spawn(process.execPath, [serverFile('everything'), 'streamableHttp'], {

@@ -33,7 +33,7 @@ for (const [what, inject, name] of [
 		'EDQUOT|-122',
 	],
 ] as const)
-	test.serial(`a disk that ${what} costs neither traffic nor lines`, async t => {
+	test.serial(`a disk that ${what} loses neither messages nor log lines`, async t => {
 		const {bridge, file} = await start(t, inject);
 		await chat(bridge, 0, 3);
 		await until(() => FAILS.test(bridge.stderr) || (existsSync(file) && statSync(file).size > 20_000));
@@ -49,7 +49,7 @@ for (const [what, inject, name] of [
 		t.like(lines.at(-1), {event: 'close'});
 	});
 
-test.serial('a disk that cannot be opened for a while costs neither traffic nor lines', async t => {
+test.serial('a log file that temporarily cannot be opened loses neither messages nor log lines', async t => {
 	// The first two are bridge's own look at whether the log can be written.
 	const {bridge, file} = await start(t, 'inject=openat:error=EMFILE:when=2..4');
 	await chat(bridge, 0, 3);

@@ -24,7 +24,7 @@ const start = async (t: ExecutionContext, ...flags: string[]) => {
 	return {bridge, jump, setClock};
 };
 
-test.serial('a call does not run out of time when the clock is set ahead, or back', async t => {
+test.serial('clock changes do not time out a call', async t => {
 	const {bridge, jump} = await start(t, '--timeout', '50');
 	bridge.send({id: 1, method: 'hold'});
 	for (const days of [1, -1, 400, -400, 0]) await jump(days);
@@ -34,7 +34,7 @@ test.serial('a call does not run out of time when the clock is set ahead, or bac
 });
 
 for (const days of [-1, 1])
-	test.serial(`a call runs out of time when it is time, though the clock is ${days} day off`, async t => {
+	test.serial(`a call times out after its limit when the clock moves by ${days} day`, async t => {
 		const {bridge, jump} = await start(t, '--timeout', '5');
 		const asked = performance.now();
 		bridge.send({id: 1, method: 'hold'});
@@ -45,7 +45,7 @@ for (const days of [-1, 1])
 		await bridge.end();
 	});
 
-test.serial('calls go on being answered and limited after the clock was set', async t => {
+test.serial('calls succeed and time out as usual after clock changes', async t => {
 	const {bridge, jump} = await start(t, '--timeout', '5');
 	await jump(-30);
 	t.like(await bridge.request(1, 'echo'), {result: {}});
@@ -55,7 +55,7 @@ test.serial('calls go on being answered and limited after the clock was set', as
 	t.is(await bridge.end(), 0);
 });
 
-test.serial('bridge ends in time though the clock is set back meanwhile', async t => {
+test.serial('bridge exits promptly when the clock is set back during its shutdown', async t => {
 	const {bridge, jump, setClock} = await start(t);
 	await jump(1);
 	bridge.stdin.end();
@@ -63,7 +63,7 @@ test.serial('bridge ends in time though the clock is set back meanwhile', async 
 	t.is((await bridge.exited).code, 0);
 });
 
-test.serial('the traffic log tells the time of the clock, after it was set too', async t => {
+test.serial('the traffic log contains the current wall clock time after a clock change', async t => {
 	const log = join(tempFolder(t), 'log.ndjson');
 	const {bridge, jump} = await start(t, '--log', log);
 	await jump(2);

@@ -17,7 +17,7 @@ import {tempFolder} from '../helpers/temp-folder.js';
 /** A user who is neither this one nor root. */
 const OTHER = 65_534;
 
-test.before('these tests create files of another user, which only root may do', t => {
+test.before('requires root, to create files of another user', t => {
 	t.is(process.getuid?.(), 0);
 });
 

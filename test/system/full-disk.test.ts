@@ -30,7 +30,7 @@ function idsIn(lines: readonly LogLine[]): {asked: unknown[]; answered: unknown[
 
 const upTo = (count: number): number[] => Array.from({length: count}, (_, index) => index);
 
-test.serial('traffic goes on, trouble is told once, and the log goes on where it stopped', async t => {
+test.serial('forwards traffic on a full disk, warns once, and resumes the log without a gap', async t => {
 	const {bridge, file, remount} = await start(t, {free: 32, flags: ['--flush-millis', '20']});
 	await chat(bridge, 0, 2);
 	await until(() => lineCount(file) >= 5 + HANDSHAKE);
@@ -47,7 +47,7 @@ test.serial('traffic goes on, trouble is told once, and the log goes on where it
 	t.deepEqual(idsIn(readLog(file)), {asked: upTo(24), answered: upTo(24)});
 });
 
-test.serial('no line is torn where the very first ones do not fit', async t => {
+test.serial('writes no partial line if the first lines do not fit on the disk', async t => {
 	const {bridge, file, remount} = await start(t, {free: 8, flags: ['--flush-millis', '400']});
 	await chat(bridge, 0, 10);
 	await bridge.says(FAILS);
@@ -57,7 +57,7 @@ test.serial('no line is torn where the very first ones do not fit', async t => {
 	t.deepEqual(idsIn(readLog(file)), {asked: upTo(10), answered: upTo(10)});
 });
 
-test.serial('what finds no room in memory either is counted, and the count is in the log', async t => {
+test.serial('logs the number of lines dropped when the buffer is full', async t => {
 	const {bridge, file, remount} = await start(t, {
 		free: 0,
 		flags: ['--flush-millis', '20', '--max-buffer', '64KiB'],
@@ -76,7 +76,7 @@ test.serial('what finds no room in memory either is counted, and the count is in
 	t.is(lines.filter(({message}) => message !== undefined).length + lost, 202 + HANDSHAKE);
 });
 
-test.serial('traffic waits where the log has to be complete, and goes on when there is room', async t => {
+test.serial('--on-full wait pauses traffic while the buffer is full', async t => {
 	const flags = ['--flush-millis', '20', '--max-buffer', '64KiB', '--on-full', 'wait'];
 	const {bridge, file, remount} = await start(t, {free: 0, flags});
 	const count = 200;
@@ -95,7 +95,7 @@ test.serial('traffic waits where the log has to be complete, and goes on when th
 	t.deepEqual(idsIn(readLog(file)), {asked: upTo(count), answered: upTo(count)});
 });
 
-test.serial('what is lost to the end is told with its size', async t => {
+test.serial('reports the number of bytes that could not be written before exit', async t => {
 	const {bridge} = await start(t, {free: 0, flags: ['--flush-millis', '20']});
 	await chat(bridge, 0, 3);
 	await bridge.says(FAILS);
@@ -104,7 +104,7 @@ test.serial('what is lost to the end is told with its size', async t => {
 	t.is(timesSaid(bridge, FAILS), 1);
 });
 
-test.serial('a disk that becomes read-only for a while is waited for', async t => {
+test.serial('resumes the log after the disk was temporarily read-only', async t => {
 	const {bridge, file, remount} = await start(t, {free: 128, flags: ['--flush-millis', '20']});
 	await chat(bridge, 0, 1);
 	await until(() => lineCount(file) >= 3 + HANDSHAKE);

@@ -11,7 +11,7 @@ for (const [answer, isWritten] of [
 	['n', false],
 	['', false],
 ] as const)
-	test(`install asks on a terminal, and ${answer || 'an empty line'} ${isWritten ? 'writes' : 'writes nothing'}`, async t => {
+	test(`install prompts on a terminal, and ${answer || 'an empty line'} ${isWritten ? 'writes' : 'writes nothing'}`, async t => {
 		need('script', 'bsdutils');
 		const {cwd, env} = newHome(t);
 		const {code, out} = await onTerminal(cwd, env, 'install claude', answer);

@@ -17,7 +17,7 @@ import {need} from './tools.js';
 const example = (name: string): string =>
 	readFileSync(fileURLToPath(new URL(`../../../deploy/${name}`, import.meta.url)), 'utf8');
 
-test('the example for nginx: calls and streams, whichever replica they come to [M1] [M3]', async t => {
+test('the nginx example routes calls and streams to any replica [M1] [M3]', async t => {
 	need('nginx', 'nginx-light');
 	const upstream = await startUpstream(t);
 	const servers = {http: {url: upstream.url}, puppet: program('puppet')};
@@ -60,7 +60,7 @@ test('the example for nginx: calls and streams, whichever replica they come to [
 	listening.close();
 });
 
-test('the manifests for Kubernetes are what they say: probes apart, a budget, no root', t => {
+test('the Kubernetes manifests define separate probes, a disruption budget and a non-root user', t => {
 	const documents = parseAllDocuments(example('kubernetes.yaml')).map(document => document.toJS());
 	t.deepEqual(
 		documents.map(({kind}) => kind),

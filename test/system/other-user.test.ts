@@ -74,7 +74,7 @@ for (const [listen, host] of [
 		t.is(statusOf(await sendAs({uid: 0, gid: 0}, gateway.port, request('GET /status'), host)), 200);
 	});
 
-test('another user is served where tokens are configured, if it sends one [SEC-D19]', async t => {
+test('accepts another user with a configured token [SEC-D19]', async t => {
 	const token = 'a-token-of-some-length';
 	const gateway = await startGateway(t, {tokens: [token], servers: {puppet: program('puppet')}});
 	const send = (headers: string[]) => sendAs(OTHER, gateway.port, request('GET /status', headers));
@@ -82,7 +82,7 @@ test('another user is served where tokens are configured, if it sends one [SEC-D
 	t.is(statusOf(await send([])), 401);
 });
 
-test('bridge view rejects another user, even with the address that it printed [SEC-D19]', async t => {
+test('bridge view rejects another user, even with the URL that it printed [SEC-D19]', async t => {
 	const log = join(await newFolder(t), 'log.ndjson');
 	writeFileSync(log, `${eventLine('open')}\n`);
 	const {url} = await startView(t, log);

@@ -32,7 +32,7 @@ const told = (id: number, text: string): object => ({
 });
 
 test.serial(
-	'curl steers it with the requests of the documentation, from initialize to shutdown [REQ_MCP_025]',
+	'curl controls bridge raw with the requests of the RawProx documentation [REQ_MCP_025]',
 	async t => {
 		const echo = await startEcho();
 		t.teardown(() => echo.close());
@@ -75,7 +75,7 @@ test.serial(
 	},
 );
 
-test.serial('socat that has said all hears the answer to it, and its end [I2]', async t => {
+test.serial('socat gets the whole response after it closed its sending side [I2]', async t => {
 	need('socat');
 	const peer = await startPeer(t, socket => {
 		let asked = '';

@@ -31,7 +31,7 @@ const count = (lines: readonly Line[], event: string): number =>
 	lines.filter(line => line.event === event).length;
 
 test.serial(
-	'on a full disk traffic goes on, it is told once, and the log goes on where it stopped [I5]',
+	'raw forwards traffic on a full disk, warns once, and resumes the log without a gap [I5]',
 	async t => {
 		const {raw, logs, remount, target} = await start(t, 64);
 		await talk(t, raw, 2);
@@ -53,7 +53,7 @@ test.serial(
 	},
 );
 
-test.serial('what finds no room in memory either is counted, and the count is in the log [I5]', async t => {
+test.serial('raw logs the number of lines dropped when the buffer is full [I5]', async t => {
 	const {raw, logs, remount} = await start(t, 0, '--max-buffer', '64KiB');
 	await talk(t, raw, 40);
 	await raw.running.says(FAILS);
@@ -69,7 +69,7 @@ test.serial('what finds no room in memory either is counted, and the count is in
 	t.true(lost + kept >= 41 * 4, `${lost} are lost and ${kept} kept`);
 });
 
-test.serial('with --on-full wait traffic waits for room, and nothing is lost [I5]', async t => {
+test.serial('raw --on-full wait pauses traffic while the buffer is full, and loses nothing [I5]', async t => {
 	const {raw, logs, remount, target} = await start(t, 0, '--max-buffer', '64KiB', '--on-full', 'wait');
 	const socket = await dial(raw.port);
 	const length = 2_000_000;
@@ -89,7 +89,7 @@ test.serial('with --on-full wait traffic waits for room, and nothing is lost [I5
 	t.is(bytesFrom(lines, target).length, length);
 });
 
-test.serial('what is lost to the end is told with its size, and it ends all the same [I5]', async t => {
+test.serial('raw reports the number of bytes that could not be written, and exits [I5]', async t => {
 	const {raw} = await start(t, 0);
 	await talk(t, raw, 3);
 	await raw.running.says(FAILS);
@@ -106,7 +106,7 @@ function isDone(action: () => void): boolean {
 	}
 }
 
-test.serial('a disk that becomes read-only for a while is waited for [I5]', async t => {
+test.serial('raw resumes the log after the disk was temporarily read-only [I5]', async t => {
 	const {raw, logs, remount, target} = await start(t, 128);
 	await talk(t, raw, 1);
 	await until(() => textIn(logs).includes('"close"'));

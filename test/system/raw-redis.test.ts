@@ -8,7 +8,7 @@ import {until} from '../helpers/pipeline.js';
 import {tempFolder} from '../helpers/temp-folder.js';
 import {cli, startRedis} from './redis.js';
 
-test.serial('Redis behind a rule serves its own client, and the log decodes to what was said', async t => {
+test.serial('redis-cli works through a rule, and bridge decode restores its traffic', async t => {
 	const {port: redis} = await startRedis(t);
 	const logs = join(tempFolder(t), 'logs');
 	const raw = await startRaw(t, ['--filename-format', 'log', `0:127.0.0.1:${redis}`, `@${logs}`]);
@@ -29,7 +29,7 @@ test.serial('Redis behind a rule serves its own client, and the log decodes to w
 	t.true(String(told).includes('+OK\r\n'));
 });
 
-test.serial('the benchmark of Redis runs through a rule without an error', async t => {
+test.serial('redis-benchmark runs through a rule without an error', async t => {
 	const {port: redis} = await startRedis(t);
 	const logs = join(tempFolder(t), 'logs');
 	const raw = await startRaw(t, [`0:127.0.0.1:${redis}`, `@${logs}`]);
@@ -58,7 +58,7 @@ test.serial('the benchmark of Redis runs through a rule without an error', async
 	t.true(lines.filter(({event}) => event === 'open').length >= 50);
 });
 
-test.serial('a subscription of Redis stays open, and what is published comes at once', async t => {
+test.serial('a Redis subscription stays open and gets published messages at once', async t => {
 	const {port: redis} = await startRedis(t);
 	const raw = await startRaw(t, ['--flush-millis', '50', `0:127.0.0.1:${redis}`]);
 	const socket = await dial(raw.port);

@@ -66,7 +66,7 @@ async function stop({running}: Raw): Promise<number | null> {
 const isWrite = ({name}: Call): boolean => /^p?write/.test(name);
 
 test.serial(
-	'a flush opens the file, writes all that waits in one go, and closes it [LOG_013] [LOG_014]',
+	'a flush opens the log file, writes the buffer in one call, and closes the file [LOG_013] [LOG_014]',
 	async t => {
 		const {raw, logs, calls} = await watched(t, 60_000);
 		for (let index = 0; index < 50; index++) await exchange(raw.port, `${index}`);
@@ -89,7 +89,7 @@ test.serial(
 	},
 );
 
-test.serial('a file is written no more often than --flush-millis [LOG_015]', async t => {
+test.serial('writes a log file at most once per --flush-millis [LOG_015]', async t => {
 	const {raw, logs, calls} = await watched(t, 400);
 	for (let round = 0; textIn(logs).split('"open"').length < 40; round++) {
 		await exchange(raw.port, `${round}`);
@@ -106,7 +106,7 @@ test.serial('a file is written no more often than --flush-millis [LOG_015]', asy
 		if (index > 0) t.true(at - (times[index - 1] ?? 0) >= 0.3, `${times}`);
 });
 
-test.serial('a log that takes longer to be written than a reader is waited for is whole [I9]', async t => {
+test.serial('writes a complete log even if that takes longer than the wait for a reader [I9]', async t => {
 	// More than the 5 s that a reader of stdout is given; so much traffic that it is written in two parts.
 	const {raw, logs} = await watched(t, 600_000, 'inject=write,writev,pwrite64,pwritev:delay_enter=6s');
 	const size = 2_500_000;

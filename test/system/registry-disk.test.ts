@@ -8,7 +8,7 @@ import {onDisk, openRegistry, recordingLog} from '../serve/sessions/support.js';
 import {smallDisk} from './tools.js';
 
 test.serial(
-	'a full disk: the old registry stays, it goes on in memory, and all is saved when there is room [G2]',
+	'a full disk keeps the old registry file, and the changes are saved when space is available [G2]',
 	async t => {
 		const {folder: disk, remount} = smallDisk(t, '128k');
 		const folder = join(disk, 'red');
@@ -43,7 +43,7 @@ test.serial(
 );
 
 test.serial(
-	'a disk that can only be read: sessions are listed, identities kept apart, and it is told [G2]',
+	'a read-only disk still allows listing sessions and locking identities, with a warning [G2]',
 	async t => {
 		const {folder: disk, remount} = smallDisk(t, '1m');
 		const folder = join(disk, 'red');
@@ -65,35 +65,38 @@ test.serial(
 	},
 );
 
-test.serial('a full disk tears at most one line of the audit file, and what waited follows [G9]', async t => {
-	const {folder, remount} = smallDisk(t, '64k');
-	const {log, entries} = recordingLog();
-	const audit = await AuditFile.open({folder, log});
-	const prompt = 'x'.repeat(180);
-	for (let at = 0; at < 400; at++) audit.write({event: 'codex', correlationId: `${at}`, prompt});
-	remount('size=1m');
-	audit.write({event: 'codex', correlationId: '400', prompt});
-	await audit.close();
-	const lines = readFileSync(join(folder, 'audit.jsonl'), 'utf8').split('\n');
-	const ids = lines.flatMap(line => {
-		try {
-			return [Number(JSON.parse(line).correlation_id)];
-		} catch {
-			return [];
-		}
-	});
-	t.deepEqual(
-		ids,
-		Array.from({length: 401}, (_, at) => at),
-	);
-	t.true(lines.length - ids.length <= 2, `${lines.length} lines`);
-	t.deepEqual(
-		(await entries()).map(({event}) => event),
-		['audit.unwritten', 'audit.written'],
-	);
-});
+test.serial(
+	'a full disk truncates at most one line of the audit file, and buffered lines follow [G9]',
+	async t => {
+		const {folder, remount} = smallDisk(t, '64k');
+		const {log, entries} = recordingLog();
+		const audit = await AuditFile.open({folder, log});
+		const prompt = 'x'.repeat(180);
+		for (let at = 0; at < 400; at++) audit.write({event: 'codex', correlationId: `${at}`, prompt});
+		remount('size=1m');
+		audit.write({event: 'codex', correlationId: '400', prompt});
+		await audit.close();
+		const lines = readFileSync(join(folder, 'audit.jsonl'), 'utf8').split('\n');
+		const ids = lines.flatMap(line => {
+			try {
+				return [Number(JSON.parse(line).correlation_id)];
+			} catch {
+				return [];
+			}
+		});
+		t.deepEqual(
+			ids,
+			Array.from({length: 401}, (_, at) => at),
+		);
+		t.true(lines.length - ids.length <= 2, `${lines.length} lines`);
+		t.deepEqual(
+			(await entries()).map(({event}) => event),
+			['audit.unwritten', 'audit.written'],
+		);
+	},
+);
 
-test.serial('a full disk leaves the old summary [G2]', async t => {
+test.serial('a full disk keeps the old summary [G2]', async t => {
 	const {folder: disk} = smallDisk(t, '64k');
 	const summaries = new SessionSummaries(disk);
 	await summaries.write('dev-1', 'thread', 'good');

@@ -108,7 +108,7 @@ async function killedAt(t: ExecutionContext, call: string, at: number): Promise<
 }
 
 test.serial(
-	'kill -9 at every system call of a save: old or new, never torn, nothing acknowledged lost [G1] [FR-5.5]',
+	'kill -9 at any system call of a save leaves the old or the new file, with all acknowledged changes [G1] [FR-5.5]',
 	async t => {
 		need('strace');
 		t.timeout(600_000);
@@ -132,7 +132,7 @@ for (const [call, error, code] of [
 	['unlink', 'EIO', undefined],
 ] as const)
 	test.serial(
-		`${error} of ${call} leaves a whole file, is told to the caller, and is over when the disk works [G2]`,
+		`${error} of ${call} keeps a valid file, fails the save, and later saves succeed [G2]`,
 		async t => {
 			need('strace');
 			const folder = join(tempFolder(t), 'red');
@@ -159,7 +159,7 @@ for (const [call, error, code] of [
 	);
 
 test.serial(
-	'5.3 of two processes that save at once one is killed at random: nothing that either was told is lost [G1]',
+	'keeps all acknowledged changes when one of two saving processes is killed at random (5.3) [G1]',
 	async t => {
 		for (let round = 0; round < 12; round++) {
 			const folder = join(tempFolder(t), 'red');

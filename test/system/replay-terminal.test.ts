@@ -38,7 +38,7 @@ async function onTerminal(log: string, env: NodeJS.ProcessEnv): Promise<string> 
 	return `${out}${code}`;
 }
 
-test('a long replay shows a bar on a terminal, and what differs in colour, unless NO_COLOR is set', async t => {
+test('a long replay shows a progress bar and colored differences on a terminal, unless NO_COLOR is set', async t => {
 	need('script', 'bsdutils');
 	const log = longLog(t);
 	const {NO_COLOR: _, ...env} = process.env;

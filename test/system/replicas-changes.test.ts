@@ -14,7 +14,7 @@ const toolsOf = async (client: Roamer, gateway: RunningGateway): Promise<string>
 	return (result as {tools: Array<{name: string}>}).tools.map(({name}) => name).join();
 };
 
-test('what is there goes on to be shared when the secrets and the store are changed [M2] [M5] [D8]', async t => {
+test('replicas keep sharing their state while the secrets and the store change [M2] [M5] [D8]', async t => {
 	const {redis, upstream, one, two} = await setting(t);
 	const other = await startRedis(t, userOfDocs());
 	const first = await roam(one, 'http');

@@ -15,7 +15,7 @@ async function sessionsAt(gateway: RunningGateway): Promise<number> {
 	return JSON.parse((await gateway.fetch('/status')).text).services.demo.sessions;
 }
 
-test('Codex goes on with its conversation after the replica that had its server was killed [M3]', async t => {
+test('Codex continues its thread after the replica that owned its session is killed [M3]', async t => {
 	t.timeout(180_000);
 	const servers = {demo: fixtureCommand({mode: 'stdio', version: '2025-06-18'})};
 	const replicas = await startReplicas(t, 3, {servers});

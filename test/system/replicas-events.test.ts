@@ -6,7 +6,7 @@ import {event} from '../helpers/upstream.js';
 import {becomes} from './balanced.js';
 import {callAndLeave, progress, setting, slowAnswer} from './two-replicas.js';
 
-test('an answer is heard to its end at another replica: no event is lost, and none comes twice [D8]', async t => {
+test('another replica resumes a response stream without lost or duplicate events [D8]', async t => {
 	const {upstream, one, two} = await setting(t);
 	const client = await roam(one, 'plain');
 	const begun = slowAnswer(upstream);
@@ -30,7 +30,7 @@ test('an answer is heard to its end at another replica: no event is lost, and no
 	);
 });
 
-test('who waits for the answer of a replica that was killed gets an error [D8]', async t => {
+test('a client that waits for a response of a killed replica gets an error [D8]', async t => {
 	const {upstream, one, two} = await setting(t);
 	const client = await roam(one, 'plain');
 	const begun = slowAnswer(upstream);
@@ -42,7 +42,7 @@ test('who waits for the answer of a replica that was killed gets an error [D8]',
 	await rest.ended;
 });
 
-test('an answer with more events than are kept goes on at another replica [D8]', async t => {
+test('another replica resumes a response with more events than the store keeps [D8]', async t => {
 	const {upstream, one, two} = await setting(t);
 	const client = await roam(one, 'plain');
 	const begun = slowAnswer(upstream);
@@ -66,7 +66,7 @@ test('an answer with more events than are kept goes on at another replica [D8]',
 	t.deepEqual(numbers[0]?.slice(-3), [many, many + 1, 'answer']);
 });
 
-test('an answer that is too long to be kept is an error at another replica [D8]', async t => {
+test('another replica returns an error for a response too large for the store [D8]', async t => {
 	const {upstream, one, two} = await setting(t);
 	const client = await roam(one, 'plain');
 	const begun = slowAnswer(upstream);
@@ -77,7 +77,7 @@ test('an answer that is too long to be kept is an error at another replica [D8]'
 	await rest.ended;
 });
 
-test('a store that has lost everything: an answer that is to come is heard, one that came meanwhile is an error [D8]', async t => {
+test('after a store loses its data, later responses arrive and earlier ones return an error [D8]', async t => {
 	const {redis, upstream, one, two} = await setting(t);
 	const call = async () => {
 		const client = await roam(one, 'plain');
@@ -115,7 +115,7 @@ const hears = async (listening: Listening, ...numbers: readonly number[]): Promi
 const idOf = ({events}: Listening, n: number): string | undefined =>
 	events.find(({data}) => data.includes(`"data":${n}`))?.id;
 
-test('what a child says of its own accord is heard at any replica: nothing is lost, and nothing comes twice [D8]', async t => {
+test('each replica delivers unsolicited messages of a child exactly once [D8]', async t => {
 	const {one, two} = await setting(t);
 	const client = await roam(one, 'puppet');
 	const say = async (...numbers: readonly number[]): Promise<void> => {
@@ -138,7 +138,7 @@ test('what a child says of its own accord is heard at any replica: nothing is lo
 	t.deepEqual(numbersOf(third), [4, 5]);
 });
 
-test('what a server behind HTTP says of its own accord is heard on at another replica [D8]', async t => {
+test('another replica resumes the unsolicited messages of an HTTP upstream [D8]', async t => {
 	const {upstream, one, two} = await setting(t);
 	// Many have one stream for that, and no more.
 	upstream.mood = ({verb, response}) => {

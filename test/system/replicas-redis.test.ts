@@ -87,7 +87,7 @@ async function isShared(t: ExecutionContext, replicas: [RunningGateway, RunningG
 }
 
 test.serial(
-	'one server: sessions of who forgets its id and limits are shared; limits hold at each replica without it [M4] [M7]',
+	'one Redis server shares rate limits and the sessions of clients without an id; limits are local while it is down [M4] [M7]',
 	async t => {
 		const redis = await startRedis(t);
 		const replicas = await replicasOf(t, `redis://127.0.0.1:${redis.port}`);
@@ -103,7 +103,7 @@ test.serial(
 	},
 );
 
-test.serial('a store that refuses to be written to counts as away, and it is told why [M4]', async t => {
+test.serial('treats a store that rejects writes as down, and logs the reason [M4]', async t => {
 	const redis = await startRedis(t, userOfDocs());
 	const [one] = await replicasOf(t, `redis://${USER}@127.0.0.1:${redis.port}`);
 	const nobody = `${await freePort()}`;
@@ -165,7 +165,7 @@ const tlsOptions = (port: number, {key, certificate}: Certificate): ReadonlyArra
 const tlsFlags = (port: number, files: Certificate): string[] =>
 	tlsOptions(port, files).flatMap(([name, value]) => [`--${name}`, value]);
 
-test.serial('rediss://, with a certificate of one’s own authority [M7]', async t => {
+test.serial('connects to rediss:// with a certificate of a private authority [M7]', async t => {
 	const files = newCertificate(t);
 	const port = await freePort();
 	await startRedis(t, tlsFlags(port, files));
@@ -173,27 +173,24 @@ test.serial('rediss://, with a certificate of one’s own authority [M7]', async
 	await isShared(t, await replicasOf(t, `rediss://127.0.0.1:${port}`, {env}));
 });
 
-test.serial(
-	'?sentinel=NAME: the server that Sentinels name, and the next one when that is killed [M4]',
-	async t => {
-		const first = await startRedis(t, userOfDocs());
-		const second = await startRedis(t, [...userOfDocs(), '--replicaof', '127.0.0.1', `${first.port}`]);
-		while (!/master_link_status:up/.test(await second.cli(['INFO', 'replication']))) await sleep(50);
-		const port = await freePort();
-		startSentinel(t, first.port, [`port ${port}`]);
-		while (!/slaves=1/.test(await cli(port, ['INFO', 'sentinel']))) await sleep(50);
-		const replicas = await replicasOf(t, `redis://${USER}@127.0.0.1:${port}?sentinel=shared`);
-		await first.kill();
-		for (const {running} of replicas) await running.says(/store\.down/);
-		for (const gateway of replicas) await becomes(gateway, 'ready');
-		await oneOf(t, headers => known(replicas, headers));
-		t.regex(await second.cli(['KEYS', 'bridge:last:*']), /^bridge:last:/);
-		t.is(await second.cli(['ACL', 'LOG']), '');
-	},
-);
+test.serial('?sentinel=NAME connects to the master, and to the new one after a failover [M4]', async t => {
+	const first = await startRedis(t, userOfDocs());
+	const second = await startRedis(t, [...userOfDocs(), '--replicaof', '127.0.0.1', `${first.port}`]);
+	while (!/master_link_status:up/.test(await second.cli(['INFO', 'replication']))) await sleep(50);
+	const port = await freePort();
+	startSentinel(t, first.port, [`port ${port}`]);
+	while (!/slaves=1/.test(await cli(port, ['INFO', 'sentinel']))) await sleep(50);
+	const replicas = await replicasOf(t, `redis://${USER}@127.0.0.1:${port}?sentinel=shared`);
+	await first.kill();
+	for (const {running} of replicas) await running.says(/store\.down/);
+	for (const gateway of replicas) await becomes(gateway, 'ready');
+	await oneOf(t, headers => known(replicas, headers));
+	t.regex(await second.cli(['KEYS', 'bridge:last:*']), /^bridge:last:/);
+	t.is(await second.cli(['ACL', 'LOG']), '');
+});
 
 test.serial(
-	'rediss://…?sentinel=NAME&sentinel-user=…: TLS to the server and to Sentinels, which have users of their own [M4] [M7]',
+	'rediss://…?sentinel=NAME&sentinel-user=… uses TLS and separate credentials for Sentinels [M4] [M7]',
 	async t => {
 		const files = newCertificate(t);
 		const [port, sentinelPort] = [await freePort(), await freePort()];
@@ -214,7 +211,7 @@ test.serial(
 	},
 );
 
-test.serial('?cluster: three masters, each with a part of the keys [M7]', async t => {
+test.serial('?cluster distributes the keys over three masters [M7]', async t => {
 	const nodes: RunningRedis[] = [];
 	for (let at = 0; at < 3; at++)
 		nodes.push(

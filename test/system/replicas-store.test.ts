@@ -23,7 +23,7 @@ const toolsOf = async (client: Roamer, gateway: RunningGateway): Promise<unknown
 const tool = (name: string) => ({name, inputSchema: {type: 'object'}});
 const changed = event({method: 'notifications/tools/list_changed'});
 
-test('other tools are told to the clients of all replicas, and looked for when the store was away [M5]', async t => {
+test('notifies clients of all replicas of changed tools, also after the store was down [M5]', async t => {
 	const {redis, upstream, one, two} = await setting(t);
 	const first = await roam(one, 'http');
 	const second = await roam(two, 'http');
@@ -56,7 +56,7 @@ test('other tools are told to the clients of all replicas, and looked for when t
 	}
 });
 
-test('neither the store nor any log holds a secret, the id of a session, or what was said [M7]', async t => {
+test('neither the store nor a log contains a secret, a session id or message content [M7]', async t => {
 	const {redis, upstream, one, two} = await setting(t);
 	upstream.tools = [tool('planted-tool')];
 	const client = await roam(one, 'http', {authorization: 'Bearer planted-authorization'});
@@ -93,7 +93,7 @@ test('neither the store nor any log holds a secret, the id of a session, or what
 			t.notRegex(text, secret);
 });
 
-test('a store that is killed and started again under load fails nobody [M4]', async t => {
+test('a restart of the store under load fails no call [M4]', async t => {
 	t.timeout(300_000);
 	const redis = await startRedis(t);
 	const upstream = await startUpstream(t);

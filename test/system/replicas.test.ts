@@ -41,7 +41,7 @@ const isUsed = async (gateway: RunningGateway): Promise<boolean> =>
 	/^bridge_sessions_resumed [1-9]/m.test((await gateway.fetch('/metrics')).text);
 
 test.serial(
-	'50 clients and 10,000 calls over three replicas, round robin: none fails, each answer is its own caller’s [M1] [M3]',
+	'10,000 calls of 50 clients over three round-robin replicas all get their own responses [M1] [M3]',
 	async t => {
 		t.timeout(300_000);
 		const {replicas, port} = await setting(t);
@@ -62,7 +62,7 @@ test.serial(
 );
 
 test.serial(
-	'a balancer that remembers sessions, as the example has it for who wants that, has no call handed on, and loses none that it forgot [M3]',
+	'a balancer with sticky sessions forwards no call between replicas, and its restart loses no session [M3]',
 	async t => {
 		const {replicas, port} = await setting(t, true);
 		const clients = await newClients(t, port, {http: 4, shared: 8, own: 4});
@@ -87,7 +87,7 @@ test.serial(
 	},
 );
 
-test.serial('a replica killed under load takes with it what it was doing, and nothing else [M3]', async t => {
+test.serial('killing a replica under load fails only its pending calls [M3]', async t => {
 	t.timeout(300_000);
 	const {replicas, port} = await setting(t);
 	const start = performance.now();
@@ -124,7 +124,7 @@ test.serial('a replica killed under load takes with it what it was doing, and no
 });
 
 test.serial(
-	'all three started again, one after the other: no call over HTTP fails, others begin anew [M1] [L8]',
+	'a rolling restart fails no call, and only sessions of children are re-initialized [M1] [L8]',
 	async t => {
 		t.timeout(300_000);
 		const {config, replicas, port} = await setting(t);

@@ -46,57 +46,48 @@ function run(script: string, env: NodeJS.ProcessEnv = process.env): Message {
 const call = {name: 'say', arguments: {text: "it's ünusual"}};
 
 for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
-	test.serial(
-		`a script that the page copies sends a call of ${version}, handshake included [U-P1-5]`,
-		async t => {
-			const gateway = await startGateway(t, {servers: {s: program('speaker', version)}});
-			await watch(t, gateway, {});
-			const params = {protocolVersion: version, capabilities: {}, clientInfo: {name: 'c', version: '1'}};
-			const opened = await gateway.post('s', {id: 0, method: 'initialize', params});
-			const headers = {'mcp-session-id': opened.headers.get('mcp-session-id') ?? ''};
-			await gateway.post('s', {method: 'notifications/initialized'}, headers);
-			await gateway.post('s', {id: 7, method: 'tools/call', params: call}, headers);
-			const answer = run(await scriptOf(gateway, 'tools/call', {}));
-			t.like(answer, {id: 7, result: {content: [{type: 'text', text: JSON.stringify(call)}]}});
-			t.like(run(await scriptOf(gateway, 'initialize', {})), {id: 0, result: {protocolVersion: version}});
-			const {sessions} = JSON.parse((await gateway.fetch('/status')).text);
-			t.is(sessions, 2, 'its session has ended; that of the copied initialize and the first one have not');
-		},
-	);
-
-test.serial(
-	'a script that the page copies sends a stateless call with the headers that it needs [U-P1-5]',
-	async t => {
-		const gateway = await startGateway(t, {servers: {s: program('speaker', '2025-11-25')}});
+	test.serial(`a copied script sends a ${version} call with its handshake [U-P1-5]`, async t => {
+		const gateway = await startGateway(t, {servers: {s: program('speaker', version)}});
 		await watch(t, gateway, {});
-		const _meta = {
-			[`${META}protocolVersion`]: '2026-07-28',
-			[`${META}clientInfo`]: {name: 'c', version: '1'},
-			[`${META}clientCapabilities`]: {},
-		};
-		const headers = {
-			'mcp-protocol-version': '2026-07-28',
-			'mcp-method': 'tools/call',
-			'mcp-name': 'say',
-		};
-		await gateway.post('s', {id: 7, method: 'tools/call', params: {...call, _meta}}, headers);
-		t.like(run(await scriptOf(gateway, 'tools/call', {})), {result: {content: [{type: 'text'}]}});
-	},
-);
+		const params = {protocolVersion: version, capabilities: {}, clientInfo: {name: 'c', version: '1'}};
+		const opened = await gateway.post('s', {id: 0, method: 'initialize', params});
+		const headers = {'mcp-session-id': opened.headers.get('mcp-session-id') ?? ''};
+		await gateway.post('s', {method: 'notifications/initialized'}, headers);
+		await gateway.post('s', {id: 7, method: 'tools/call', params: call}, headers);
+		const answer = run(await scriptOf(gateway, 'tools/call', {}));
+		t.like(answer, {id: 7, result: {content: [{type: 'text', text: JSON.stringify(call)}]}});
+		t.like(run(await scriptOf(gateway, 'initialize', {})), {id: 0, result: {protocolVersion: version}});
+		const {sessions} = JSON.parse((await gateway.fetch('/status')).text);
+		t.is(sessions, 2, 'its session has ended; that of the copied initialize and the first one have not');
+	});
 
-test.serial(
-	'a script for all servers as one uses /mcp, and a token from the environment [U-P1-5]',
-	async t => {
-		const token = 'a-token-of-a-test-gateway';
-		const config = {tokens: [token], expose: 'tools', servers: {s: program('speaker', '2025-11-25')}};
-		const gateway = await startGateway(t, config);
-		const known = {'x-bridge-token': token};
-		await watch(t, gateway, known);
-		const session = await gateway.open('', known);
-		await session.request(7, 'tools/call', {...call, name: 's__say'});
-		const script = await scriptOf(gateway, 'tools/call', known);
-		t.regex(script, /^url='http:\/\/[^']+\/mcp'$/m);
-		t.false(script.includes(token));
-		t.like(run(script, {...process.env, BRIDGE_TOKEN: token}), {id: 7, result: {content: [{type: 'text'}]}});
-	},
-);
+test.serial('a copied script sends a stateless call with its required headers [U-P1-5]', async t => {
+	const gateway = await startGateway(t, {servers: {s: program('speaker', '2025-11-25')}});
+	await watch(t, gateway, {});
+	const _meta = {
+		[`${META}protocolVersion`]: '2026-07-28',
+		[`${META}clientInfo`]: {name: 'c', version: '1'},
+		[`${META}clientCapabilities`]: {},
+	};
+	const headers = {
+		'mcp-protocol-version': '2026-07-28',
+		'mcp-method': 'tools/call',
+		'mcp-name': 'say',
+	};
+	await gateway.post('s', {id: 7, method: 'tools/call', params: {...call, _meta}}, headers);
+	t.like(run(await scriptOf(gateway, 'tools/call', {})), {result: {content: [{type: 'text'}]}});
+});
+
+test.serial('a copied script for the hub uses /mcp, and a token from the environment [U-P1-5]', async t => {
+	const token = 'a-token-of-a-test-gateway';
+	const config = {tokens: [token], expose: 'tools', servers: {s: program('speaker', '2025-11-25')}};
+	const gateway = await startGateway(t, config);
+	const known = {'x-bridge-token': token};
+	await watch(t, gateway, known);
+	const session = await gateway.open('', known);
+	await session.request(7, 'tools/call', {...call, name: 's__say'});
+	const script = await scriptOf(gateway, 'tools/call', known);
+	t.regex(script, /^url='http:\/\/[^']+\/mcp'$/m);
+	t.false(script.includes(token));
+	t.like(run(script, {...process.env, BRIDGE_TOKEN: token}), {id: 7, result: {content: [{type: 'text'}]}});
+});

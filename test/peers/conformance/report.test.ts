@@ -4,7 +4,7 @@ import {lossesOf, report} from './report.js';
 const passed = {passed: 2, failures: []};
 const failed = {passed: 1, failures: ['tools-list: There are none.']};
 
-test('A scenario that passes directly and fails through the bridge is a loss', t => {
+test('counts a scenario that passes directly and fails through bridge as a loss', t => {
 	const comparison = {name: 'x', direct: new Map([['tools', passed]]), through: new Map([['tools', failed]])};
 	t.deepEqual(lossesOf(comparison), [{scenario: 'tools', failures: failed.failures}]);
 	t.regex(
@@ -13,19 +13,19 @@ test('A scenario that passes directly and fails through the bridge is a loss', t
 	);
 });
 
-test('A scenario that left no result is a loss', t => {
+test('counts a scenario without a result as a loss', t => {
 	const losses = lossesOf({name: 'x', direct: new Map([['tools', passed]]), through: new Map()});
 	t.deepEqual(losses, [{scenario: 'tools', failures: ['It left no result.']}]);
 });
 
-test('A scenario that fails directly is no loss, whatever comes of it through the bridge', t => {
+test('never counts a scenario that fails directly as a loss', t => {
 	for (const through of [passed, failed]) {
 		const outcomes = {direct: new Map([['tools', failed]]), through: new Map([['tools', through]])};
 		t.deepEqual(lossesOf({name: 'x', ...outcomes}), []);
 	}
 });
 
-test('A scenario that passes with fewer checks is noted, and is no loss', t => {
+test('notes a scenario that passes with fewer checks, and does not count it as a loss', t => {
 	const fewer = {passed: 0, failures: []};
 	const comparison = {name: 'x', direct: new Map([['tools', passed]]), through: new Map([['tools', fewer]])};
 	t.deepEqual(lossesOf(comparison), []);
