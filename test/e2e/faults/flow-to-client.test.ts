@@ -102,7 +102,7 @@ test.serial('memory stays flat when a client sends garbage and reads no replies 
 	const bridge = await startRaw(t, server('puppet'));
 	const {pid = 0, stdin, stdout, stderr} = bridge;
 	stderr.resume();
-	const garbage = Buffer.from(`${'not a message'.repeat(9)}\n`.repeat(1000));
+	const garbage = Buffer.from(`${'not a message '.repeat(9)}\n`.repeat(1000));
 	const [blocks, lines] = [200, 200_000];
 	let sent = 0;
 	const send = (): void => {

@@ -37,7 +37,7 @@ test.serial('times out calls to a frozen child with -31002, and sends it cancell
 
 test.serial('times out a slow initialize with -31002 without canceling it [E6]', async t => {
 	const marker = newMarker(t);
-	const startedLine = '--startedLine={"jsonrpc":"2.0","method":"notifications/started"}\n';
+	const startedLine = '--say={"jsonrpc":"2.0","method":"notifications/started"}\n';
 	const bridge = start(t, ['--timeout', '2', '--', ...server('puppet', startedLine, marker)]);
 	await bridge.message(({method}) => method === 'notifications/started');
 	const pid = processesWith(marker).find(other => other !== bridge.pid) ?? 0;

@@ -26,53 +26,53 @@ const withInfo = (serverInfo: unknown): string => JSON.stringify({...valid, serv
 const withCapabilities = (capabilities: unknown): string => JSON.stringify({...valid, capabilities});
 const withMember = (name: string, value: unknown): string => JSON.stringify({...valid, [name]: value});
 
-/** The missing part, the invalid result as JSON, and the repaired parts that a client receives. */
-const cases: ReadonlyArray<readonly [missing: string, result: string, expected: Message]> = [
-	['a name', withInfo({version: '2'}), {info: {name: 'unknown', version: '2'}}],
-	['a version', withInfo({name: 'raw'}), {info: {name: 'raw', version: '0'}}],
-	['members of serverInfo', withInfo({}), {info: {name: 'unknown', version: '0'}}],
-	['a string as its version', withInfo({name: 'raw', version: 3}), {info: {name: 'raw', version: '3'}}],
+/** The invalid part, the result as JSON, and the repaired parts that a client receives. */
+const cases: ReadonlyArray<readonly [title: string, result: string, expected: Message]> = [
+	['no name', withInfo({version: '2'}), {info: {name: 'unknown', version: '2'}}],
+	['no version', withInfo({name: 'raw'}), {info: {name: 'raw', version: '0'}}],
+	['an empty serverInfo', withInfo({}), {info: {name: 'unknown', version: '0'}}],
+	['a number as its version', withInfo({name: 'raw', version: 3}), {info: {name: 'raw', version: '3'}}],
 	[
-		'a string as its version, but 1.0',
+		'1.0 as its version',
 		'{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"raw","version":1.0}}',
 		{info: {name: 'raw', version: '1'}},
 	],
 	[
-		'valid optional members of serverInfo',
+		'invalid optional members of serverInfo',
 		withInfo({name: 'raw', version: '1', title: null, icons: null, websiteUrl: 5}),
 		{info: {name: 'raw', version: '1'}},
 	],
 	...[{sizes: '48x48'}, {mimeType: null}, {theme: 'blue'}, {src: null}].map(
 		icon =>
 			[
-				`valid icons in serverInfo, but ${JSON.stringify(icon)}`,
+				`an icon with ${JSON.stringify(icon)} in serverInfo`,
 				withInfo({name: 'raw', version: '1', icons: [{src: 'https://example.com/icon.png', ...icon}]}),
 				{info: {name: 'raw', version: '1'}},
 			] as const,
 	),
-	['tools that are not null', withCapabilities({tools: null}), {capabilities: {}}],
-	['tools that are not true', withCapabilities({tools: true}), {capabilities: {tools: {}}}],
-	['tools that are not a list', withCapabilities({tools: []}), {capabilities: {tools: {}}}],
+	['null as tools', withCapabilities({tools: null}), {capabilities: {}}],
+	['true as tools', withCapabilities({tools: true}), {capabilities: {tools: {}}}],
+	['an array as tools', withCapabilities({tools: []}), {capabilities: {tools: {}}}],
 	[
-		'booleans in its capabilities',
+		'invalid booleans in its capabilities',
 		withCapabilities({tools: {listChanged: null}, resources: {subscribe: 'yes'}, prompts: false}),
 		{capabilities: {tools: {}, resources: {}}},
 	],
 	[
-		'objects in nested capabilities',
+		'invalid objects in nested capabilities',
 		withCapabilities({
 			experimental: {a: null, b: true},
 			tasks: {list: true, requests: {tools: {call: null}}},
 		}),
 		{capabilities: {experimental: {b: {}}, tasks: {list: {}, requests: {tools: {}}}}},
 	],
-	['instructions that are not null', withMember('instructions', null), {}],
-	['a valid _meta', withMember('_meta', 'none'), {}],
-	['capabilities', withMember('capabilities', undefined), {capabilities: {}}],
+	['null as instructions', withMember('instructions', null), {}],
+	['an invalid _meta', withMember('_meta', 'none'), {}],
+	['no capabilities', withMember('capabilities', undefined), {capabilities: {}}],
 ];
 
-for (const [missing, result, {info, capabilities}] of cases)
-	test(`an SDK client connects to a server without ${missing} [A-D3]`, async t => {
+for (const [title, result, {info, capabilities}] of cases)
+	test(`an SDK client connects to a server that sends ${title} [A-D3]`, async t => {
 		const client = new Client({name: 'test', version: '1'});
 		const args = [bridgeBin, '--', ...serverOf(result)];
 		await client.connect(new StdioClientTransport({command: process.execPath, args, stderr: 'pipe'}));
