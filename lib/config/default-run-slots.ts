@@ -2,5 +2,5 @@ import {availableParallelism} from 'node:os';
 
 const MIN_SLOTS = 4;
 
-/** Programs that may use an interpreter at once, unless an option sets another number. */
+/** The default number of programs that may use an interpreter concurrently. */
 export const defaultRunSlots = (): number => Math.max(MIN_SLOTS, availableParallelism());

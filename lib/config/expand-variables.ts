@@ -1,10 +1,9 @@
 import type {ConfigIssue, ConfigPath} from './issues.js';
 import {PathMap, type ReadonlyPathMap} from './path-map.js';
 
-/** A configuration whose variables have been replaced. */
 type ExpandedConfig = {
 	readonly value: unknown;
-	/** The variables that a value was made of, by its path. */
+	/** The variables that each value was made of, by path. */
 	readonly variables: ReadonlyPathMap<readonly string[]>;
 	readonly issues: readonly ConfigIssue[];
 };
@@ -12,9 +11,9 @@ type ExpandedConfig = {
 export type EnvironmentVariables = {readonly [name: string]: string | undefined};
 
 /**
- * Replaces `${NAME}` and `${NAME:-default}` in every text, never in keys. As in a shell, the default also stands in for
- * a variable that is empty. What a variable holds is not looked at again. `problemOf` is the mistake of a variable
- * without a value.
+ * Replaces `${NAME}` and `${NAME:-default}` in every string value, but not in keys. As in a shell, the
+ * default also replaces an empty variable. Values of variables are not expanded again. `describeMissing`
+ * returns the message for a variable without a value.
  */
 export function expandVariables(
 	input: unknown,
@@ -25,9 +24,9 @@ export function expandVariables(
 	const issues: ConfigIssue[] = [];
 	const walk = (value: unknown, path: ConfigPath): unknown => {
 		if (typeof value === 'string') {
-			const {text, used, problems} = expandText(value, environment, describeMissing);
-			if (used.length > 0) variables.set(path, used);
-			for (const problem of problems) issues.push({path, text: problem});
+			const {text, names, messages} = expandText(value, environment, describeMissing);
+			if (names.length > 0) variables.set(path, names);
+			for (const message of messages) issues.push({path, text: message});
 			return text;
 		}
 		if (Array.isArray(value)) return value.map((item, index) => walk(item, [...path, index]));
@@ -37,7 +36,9 @@ export function expandVariables(
 	return {value: walk(input, []), variables, issues};
 }
 
-/** `$${` for a plain `${`, `${NAME}`, `${NAME:-default}`, Cursor's `${env:NAME}`, and what only looks like one of them. */
+/**
+ * Matches `$${` (an escaped `${`), `${NAME}`, `${NAME:-default}`, Cursor's `${env:NAME}`, and any other `${`.
+ */
 export const VARIABLE_REFERENCE = /\$\$\{|\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}|\$\{/g;
 
 function expandText(
@@ -45,25 +46,25 @@ function expandText(
 	environment: EnvironmentVariables,
 	describeMissing: typeof missingVariable,
 ) {
-	const used: string[] = [];
-	const problems: string[] = [];
+	const names: string[] = [];
+	const messages: string[] = [];
 	const text = input.replace(VARIABLE_REFERENCE, (reference: string, name?: string, fallback?: string) => {
 		if (reference.startsWith('$$')) return '${';
 		if (name === undefined) {
-			problems.push(INVALID_REFERENCE);
+			messages.push(INVALID_REFERENCE);
 			return '';
 		}
-		used.push(name);
+		names.push(name);
 		const variableValue = Object.hasOwn(environment, name) ? environment[name] : undefined;
 		if (fallback !== undefined) return variableValue || fallback;
-		if (variableValue === undefined) problems.push(describeMissing(name));
+		if (variableValue === undefined) messages.push(describeMissing(name));
 		return variableValue ?? '';
 	});
-	return {text, used, problems};
+	return {text, names, messages};
 }
 
-const INVALID_REFERENCE = `A $\{ is not followed by a name and a }. Write $\{NAME} or $\{NAME:-default}, and $$\{ for a plain $\{.`;
+const INVALID_REFERENCE = `Invalid $\{ reference. Write $\{NAME} or $\{NAME:-default}, or $$\{ for a literal $\{.`;
 
-/** The mistake of a variable that is not set. */
+/** Returns the message for a variable that is not set. */
 export const missingVariable = (name: string): string =>
 	`The variable ${name} is not set. Set it, or write $\{${name}:-default}.`;

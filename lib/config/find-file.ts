@@ -4,7 +4,7 @@ import type {EnvironmentVariables} from './expand-variables.js';
 import {fileExtensions} from './parse-text.js';
 
 type FindConfigOptions = {
-	/** What `--config` named. */
+	/** The path in `--config`. */
 	readonly named?: string | undefined;
 	readonly environment: EnvironmentVariables;
 	readonly cwd: string;
@@ -13,18 +13,21 @@ type FindConfigOptions = {
 
 type FoundConfigFile = {
 	readonly file: string;
-	/** Whether it was found in the working directory: it may be part of a cloned repository. */
+	/** Whether the file was found in the working directory, where it may be part of a cloned repository. */
 	readonly needsTrust: boolean;
 };
 
-/** The names of files that are found, in order. */
+/** The names to search for, in order of precedence. */
 export const configFileNames: readonly string[] = fileExtensions.map(ending => `bridge${ending}`);
 
-/** The first file of a folder that has one of those names. */
+/** Returns the first configuration file that exists in a folder. */
 export const findConfigFileIn = (folder: string): string | undefined =>
 	configFileNames.map(name => join(folder, name)).find(file => existsSync(file));
 
-/** The file to read: the one that is named, else the first that exists. Undefined where there is none. */
+/**
+ * Returns the file that was requested, else the first one found in the working directory or the user's
+ * folder.
+ */
 export function findConfigFile({
 	named,
 	environment,
@@ -41,7 +44,7 @@ export function findConfigFile({
 	return file === undefined ? undefined : {file, needsTrust: false};
 }
 
-/** A folder without links in its path; as it is where it does not exist. */
+/** Resolves the symbolic links in a path. Returns the absolute path if it does not exist. */
 export function resolveRealPath(folder: string): string {
 	try {
 		return realpathSync(folder);

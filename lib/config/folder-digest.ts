@@ -7,24 +7,23 @@ import {describeForeignWriters} from '../files/secure-file.js';
 import {printable} from '../util/printable.js';
 import {shellQuote} from '../util/shell-quote.js';
 
-/** What `bridge trust` has recorded of a folder of packs. */
+/** The record of a packs folder that was trusted with `bridge trust`. */
 export type TrustedPacks = {
-	/** The digest of the folder. */
 	readonly sha256: string;
 	/** The configuration file, for messages. */
 	readonly file: string;
 };
 
-/** Limits of one folder, with all folders in it. */
+/** Limits of one folder including its subfolders. */
 const MAX_FILES = 2000;
 const MAX_BYTES = 64 * 2 ** 20;
 
 type Budget = {files: number; bytes: number};
 
 /**
- * The SHA-256 of the names and contents of all files below a folder. Rejects files that other users can write. Follows
- * links, as Node does when it loads a module. Excludes `.git`, which changes with every git command: a clone cannot
- * contain files there.
+ * The SHA-256 of the names and contents of all files below a folder. Rejects files that other users can
+ * write. Follows links, as Node does when it loads a module. Excludes `.git`, which changes with every git
+ * command: a clone cannot contain files there.
  */
 export async function digestFolder(folder: string): Promise<string> {
 	const hash = createHash('sha256');
@@ -50,13 +49,13 @@ async function addFolder(hash: Hash, root: string, subfolder: string, budget: Bu
 	}
 }
 
-/** Rejects files of other users, who could replace them between the check and the use. */
+/** Rejects files that other users can write, and so replace between the check and the use. */
 function rejectWritable(path: string, found: Stats): void {
 	const writers = describeForeignWriters(found);
 	if (writers !== undefined) throw writableByOthersError(path, writers);
 }
 
-/** Adds an entry as JSON, so that different folders never hash the same text. */
+/** Adds an entry as JSON, so that different folders never produce the same hash input. */
 const addToHash = (hash: Hash, path: string, content: string): void =>
 	void hash.update(`${JSON.stringify([path, content])}\n`);
 
@@ -73,7 +72,7 @@ async function digestFile(root: string, path: string, budget: Budget): Promise<s
 			hash.update(chunk as Buffer);
 		}
 	} catch (error) {
-		// A link may lead to a file of the system that cannot be read.
+		// A link may lead to a system file that cannot be read.
 		if (error instanceof BridgeError) throw error;
 		return 'unreadable';
 	} finally {
@@ -82,7 +81,7 @@ async function digestFile(root: string, path: string, budget: Budget): Promise<s
 	return hash.digest('hex');
 }
 
-/** The error for a file that runs code, was found in a working directory, and can be written by other users. */
+/** The error for a file that runs code and that other users can write. */
 export const writableByOthersError = (path: string, writers: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
@@ -93,6 +92,6 @@ export const writableByOthersError = (path: string, writers: string): BridgeErro
 const tooLargeError = (folder: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`The folder of packs ${folder} cannot be trusted: it has more than ${MAX_FILES} files, or more than ${MAX_BYTES / 2 ** 20} MiB.`,
-		'Move the packs to a separate folder, or name the configuration with --config, which needs no trust.',
+		`The packs folder ${folder} cannot be trusted: it contains more than ${MAX_FILES} files or more than ${MAX_BYTES / 2 ** 20} MiB.`,
+		'Move the packs to a separate folder, or pass the configuration with --config, which requires no trust.',
 	);

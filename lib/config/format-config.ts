@@ -8,24 +8,24 @@ import {HIDDEN_VALUE, redactArgs, redactUrl} from './redact.js';
 import type {Config, ServiceConfig, StringRecord} from './schema.js';
 import {findValueOrigin, type ValueOrigin} from './value-origin.js';
 
-/** One line: a key or a value, and the place that it comes from. */
+/** One line of output: a key or a value, and its origin. */
 type Row = {readonly depth: number; readonly text: string; readonly from?: string};
 
 type Scalar = string | number | boolean;
 
-/** A value to be shown, or several below a key. Undefined ones are left out. */
+/** A value to print, or several below a key. Undefined values are omitted. */
 type DisplayedValue = Scalar | readonly string[] | {readonly [key: string]: DisplayedValue} | undefined;
 
-/** The column of the places where they come from, at most. */
+/** The maximum column of the origin comments. */
 const MAX_WIDTH = 60;
 
 type FindOrigin = (path: ConfigPath) => ValueOrigin;
 
-/** The configuration that is in force as YAML, secrets hidden, each value with the place that it comes from. */
+/** Formats the effective configuration as YAML with the origin of each value. Secrets are hidden. */
 export function formatConfig(loaded: LoadedConfig): string {
 	const {config, file} = loaded;
 	const title =
-		file === undefined ? '# No configuration file: all is as by default.' : `# ${printable(file)}`;
+		file === undefined ? '# No configuration file. All values are defaults.' : `# ${printable(file)}`;
 	const rows = formatRows(displayConfig(config), [], path => findValueOrigin(loaded, path));
 	const lengths = rows.filter(({from}) => from).map(({depth, text}) => depth * 2 + text.length);
 	const width = lengths.reduce((width, length) => Math.min(MAX_WIDTH, Math.max(width, length)), 0);
@@ -63,20 +63,20 @@ const displayConfig = ({limits, services, ...config}: Config): DisplayedValue =>
 	servers: Object.fromEntries([...services].map(([name, service]) => [name, displayService(service)])),
 });
 
-/** Of a service, what has a meaning for its transport. */
+/** Returns the settings of a service that apply to its transport. */
 function displayService({
 	name: _name,
-	isTransportGuessed: _guessed,
+	isTransportGuessed: _isGuessed,
 	timeoutMs,
 	...service
 }: ServiceConfig): DisplayedValue {
 	const {transport, url, command, args, env, cwd, shared, ...rest} = service;
-	const {headers, accept, contentType, insecure, passAuthorization, ...others} = rest;
-	const ofUrl = {headers: hideValues(headers), accept, contentType, insecure, passAuthorization};
-	const own = url
-		? {url: redactUrl(url), ...ofUrl}
+	const {headers, accept, contentType, insecure, passAuthorization, ...otherSettings} = rest;
+	const urlSettings = {headers: hideValues(headers), accept, contentType, insecure, passAuthorization};
+	const transportSettings = url
+		? {url: redactUrl(url), ...urlSettings}
 		: {command, args: redactArgs(args), env: hideValues(env), cwd, shared};
-	return {transport, ...own, ...others, timeout: timeoutMs / 1000};
+	return {transport, ...transportSettings, ...otherSettings, timeout: timeoutMs / 1000};
 }
 
 const hideValues = (record: StringRecord): DisplayedValue =>
@@ -105,7 +105,7 @@ const formatItem = (item: string, depth: number, {text: from, isSecret}: ValueOr
 
 const oneLine = {lineWidth: 0, blockQuote: false} as const;
 
-/** A value as YAML writes it on one line, without anything that a terminal would obey. */
+/** Formats a value as one line of YAML and escapes control characters. */
 function scalar(value: Scalar): string {
 	const text = stringify(value, oneLine).trimEnd();
 	if (!/\p{Cc}/u.test(text)) return text;

@@ -1,40 +1,42 @@
 import {BridgeError} from '../core/errors.js';
 import {printable, shortened} from '../util/printable.js';
 
-/** Where a value is in a configuration: keys, and positions in lists. */
+/** The path of a value in a configuration: keys and list indexes. */
 export type ConfigPath = ReadonlyArray<string | number>;
 
-/** Something in a file that has to be mended, and where. */
+/** An error or a warning about a configuration file. */
 export type ConfigIssue = {
-	/** None where the text is not even well-formed. */
+	/** Undefined for syntax errors. */
 	readonly path?: ConfigPath;
-	/** From 1, where known. */
+	/** One-based; undefined if unknown. */
 	readonly line?: number | undefined;
 	readonly column?: number | undefined;
-	/** A sentence or two, to be read after the place. */
+	/** One or two sentences that follow the location. */
 	readonly text: string;
 };
 
-/** A path as people write it: `servers.legacy.args[0]`. */
+/** Formats a path as in `servers.legacy.args[0]`. */
 export const formatPath = (path: ConfigPath): string =>
 	path
-		.map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${formatKey(key)}`))
+		.map((key, index) =>
+			typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${formatKey(key)}`,
+		)
 		.join('');
 
 const formatKey = (key: string): string =>
 	/^[\w$-]+$/.test(key) ? shortened(key) : printable(JSON.stringify(shortened(key)));
 
-/** More than anybody mends in one go. */
+/** The number of issues that one error lists. */
 const MAX_LISTED = 20;
 
 const REMEDY = 'bridge config --help lists the keys.';
 
-/** All mistakes of a file in one error, in the order of its lines. */
+/** Combines all issues of a file into one error, sorted by line. */
 export function invalidFileError(file: string, issues: readonly ConfigIssue[]): BridgeError {
 	const sorted = issues.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0));
 	const lines = sorted.slice(0, MAX_LISTED).map(issue => formatIssue(file, issue));
 	if (sorted.length > MAX_LISTED)
-		lines.push(`${file}: there are ${sorted.length - MAX_LISTED} more mistakes.`);
+		lines.push(`${file}: ${sorted.length - MAX_LISTED} more mistakes are not listed.`);
 	const details = {file, mistakes: sorted.length};
 	if (lines.length === 1) return new BridgeError('ERR_CONFIG_INVALID', lines.join(), REMEDY, details);
 	const message = [`${file} has ${sorted.length} mistakes:`, ...lines, ''].join('\n');

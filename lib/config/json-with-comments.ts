@@ -1,21 +1,21 @@
 import type {ConfigIssue, ConfigPath} from './issues.js';
 import {PathMap, type ReadonlyPathMap} from './path-map.js';
 
-/** A text that was understood, or what is wrong with it; and the line that each value is in. */
+/** A parsed value or the syntax errors, and the line of each value. */
 export type ParsedText = {
 	readonly value: unknown;
 	readonly lines: ReadonlyPathMap<number>;
 	readonly issues: readonly ConfigIssue[];
 };
 
-/** No configuration is nested deeper. */
+/** The maximum nesting depth of a configuration. */
 export const MAX_CONFIG_DEPTH = 64;
 
-/** The text of the mistake in a file with too many values. */
+/** The message for a file with too many values. */
 export const tooManyValuesText = (maxValues: number): string =>
 	`A configuration has at most ${maxValues} values.`;
 
-/** JSON with comments and with commas behind the last item, as editors keep it. A key may not stand twice. */
+/** Parses JSON with comments and trailing commas. Rejects duplicate keys. */
 export function parseJsonWithComments(text: string, maxValues = Number.POSITIVE_INFINITY): ParsedText {
 	const reader = new JsonReader(text, maxValues);
 	try {
@@ -31,7 +31,7 @@ export function parseJsonWithComments(text: string, maxValues = Number.POSITIVE_
 	}
 }
 
-/** The line and the column, from 1, of a position in a text. */
+/** Returns the one-based line and column of an offset. */
 function lineAndColumnOf(text: string, offset: number): {readonly line: number; readonly column: number} {
 	const before = text.slice(0, offset).split('\n');
 	return {line: before.length, column: (before.at(-1) ?? '').length + 1};
@@ -66,7 +66,7 @@ class JsonReader {
 	document(): unknown {
 		const value = this.#value([]);
 		this.#skipSpace();
-		if (this.#offset < this.#text.length) this.#fail('Something follows the end of the configuration.');
+		if (this.#offset < this.#text.length) this.#fail('Unexpected text after the end of the configuration.');
 		return value;
 	}
 
@@ -84,13 +84,12 @@ class JsonReader {
 		const entries = new Map<string, unknown>();
 		for (let hasMore = true; hasMore && !this.#acceptEnd('}'); hasMore = this.#acceptSeparator('}')) {
 			const start = this.#offset;
-			const key =
-				this.#text[start] === '"' ? this.#string() : this.#fail('A key in double quotes is missing.');
+			const key = this.#text[start] === '"' ? this.#string() : this.#fail('Expected a key in double quotes.');
 			const keyPath = [...path, key];
-			if (entries.has(key)) this.#fail(`The key ${JSON.stringify(key)} stands here twice.`, start);
+			if (entries.has(key)) this.#fail(`Duplicate key ${JSON.stringify(key)}.`, start);
 			this.lines.set(keyPath, this.#currentLine());
 			this.#skipSpace();
-			if (!this.#accept(':')) this.#fail('A : is missing behind the key.');
+			if (!this.#accept(':')) this.#fail('Expected : after the key.');
 			entries.set(key, this.#value(keyPath));
 		}
 		return Object.fromEntries(entries);
@@ -103,18 +102,18 @@ class JsonReader {
 		return items;
 	}
 
-	/** Whether the end of what is open comes next, which is stepped over then. */
+	/** Consumes the closing bracket if it comes next. */
 	#acceptEnd(end: string): boolean {
 		this.#skipSpace();
 		return this.#accept(end);
 	}
 
-	/** Whether something may follow behind an item. */
+	/** Consumes the separator after an item. Returns whether another item may follow. */
 	#acceptSeparator(end: string): boolean {
 		this.#skipSpace();
 		if (this.#accept(',')) return true;
 		if (this.#accept(end)) return false;
-		return this.#fail(`A , or ${end} is missing.`);
+		return this.#fail(`Expected , or ${end}.`);
 	}
 
 	#scalar(): unknown {
@@ -139,13 +138,13 @@ class JsonReader {
 			return JSON.parse(text);
 		} catch {
 			const isString = text.startsWith('"');
-			return this.#fail(isString ? 'This text is not written as JSON has it.' : 'A value is missing.', start);
+			return this.#fail(isString ? 'Invalid JSON string.' : 'Expected a value.', start);
 		}
 	}
 
 	#skipSpace(): void {
 		while (this.#match(SPACE) !== undefined);
-		if (this.#text.startsWith('/*', this.#offset)) this.#fail('The end of this comment is missing.');
+		if (this.#text.startsWith('/*', this.#offset)) this.#fail('This comment is not closed.');
 	}
 
 	#accept(character: string): boolean {

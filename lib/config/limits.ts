@@ -6,27 +6,26 @@ import {type Quotas, resolveQuotas} from './quotas.js';
 import type {FileSettings} from './schema.js';
 
 const MAX_SESSIONS = 1000;
-/** The default total byte limits are at least this many messages of the maximum length. */
+/** The default total byte limits are at least this multiple of the maximum message size. */
 const MIN_MESSAGES = 4;
 
-/** The limits of a configuration. */
 export type ConfigLimits = Quotas & {
 	readonly messageBytes: number;
 	readonly sessions: number;
-	/** How long a session may be idle; 0 for no limit. */
+	/** The idle limit of a session; 0 for no limit. */
 	readonly idleMs: number;
-	/** Unread bytes of all clients together, and how long one client may read nothing; 0 for no limit. */
+	/** The unread bytes of all clients together, and the time a client may stop reading; 0 for no limit. */
 	readonly unreadBytes: number;
 	readonly unreadForMs: number;
-	/** Bytes in the buffers of all sessions together. */
+	/** The buffered bytes of all sessions together. */
 	readonly bufferBytes: number;
-	/** Bytes of the arguments of one call in `run`, and of its result. */
+	/** The size limit of the arguments and of the result of one call in `run`. */
 	readonly runCallBytes: number;
-	/** Requests of one caller per time; undefined for no limit. */
+	/** The request rate of one principal; undefined for no limit. */
 	readonly rate: RateLimit | undefined;
 };
 
-/** The limits of a file, with defaults for those that it does not set. */
+/** Resolves the limits of a file and fills in defaults. */
 export function resolveLimits(
 	limits: NonNullable<FileSettings['limits']>,
 	tokens: readonly string[],

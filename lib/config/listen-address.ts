@@ -1,17 +1,17 @@
-/** Where a server listens. The host has no brackets. */
+/** The address that a server listens on. The host has no brackets. */
 export type ListenAddress = {
 	readonly host: string;
 	readonly port: number;
-	/** The path of a Unix socket, which is listened on instead. */
+	/** The path of a Unix socket, which replaces host and port. */
 	readonly path?: string;
 };
 
-/** What fits into the address of a Unix socket, on Linux and elsewhere. */
+/** The longest path of a Unix socket that all supported systems accept. */
 const MAX_PATH_BYTES = 103;
 
 export const defaultListenAddress: ListenAddress = {host: '127.0.0.1', port: 7411};
 
-/** Reads `HOST:PORT`, `[IPV6]:PORT`, `unix:/PATH`, or a port alone, which is one of this machine only. */
+/** Parses `HOST:PORT`, `[IPV6]:PORT`, `unix:/PATH`, or a port alone, which means the loopback address. */
 export function parseListenAddress(input: unknown): ListenAddress | undefined {
 	if (typeof input !== 'string' && typeof input !== 'number') return;
 	if (String(input).startsWith('unix:')) return parseSocketPath(String(input).slice('unix:'.length));
@@ -26,6 +26,6 @@ function parseSocketPath(path: string): ListenAddress | undefined {
 	return {host: 'localhost', port: 0, path};
 }
 
-/** An address as one writes it. */
+/** Formats an address in the syntax of the configuration. */
 export const formatListenAddress = ({host, port, path}: ListenAddress): string =>
 	path === undefined ? `${host.includes(':') ? `[${host}]` : host}:${port}` : `unix:${path}`;

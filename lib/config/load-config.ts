@@ -16,45 +16,45 @@ import {requireTrust, requireTrustedPacks} from './trust.js';
 import {TrustStore} from './trust-store.js';
 import {writableFileWarnings} from './writable-files.js';
 
-/** Where a value comes from. */
+/** The origin of a value. */
 type ValueSource = {
-	/** From 1, where known. */
+	/** One-based; undefined if unknown. */
 	readonly line: number | undefined;
 	readonly variables: readonly string[];
 };
 
-/** A configuration, and all that is known about where it is from. */
+/** A configuration and the origins of its values. */
 export type LoadedConfig = {
 	readonly config: Config;
-	/** The absolute path; undefined where there is no file, and everything is as by default. */
+	/** The absolute path; undefined without a file, when all values are defaults. */
 	readonly file: string | undefined;
-	/** Changes whenever the file does. */
+	/** A version stamp that changes with the file. */
 	readonly stamp: string;
-	/** Where the trust in the file is recorded; undefined where it needs none. */
+	/** The store that records trust in the file; undefined if the file does not need trust. */
 	readonly trust: TrustStore | undefined;
-	/** Sentences for the log: nothing that is wrong, but something that may not be meant. */
+	/** Sentences for the log about settings that are valid but probably unintended. */
 	readonly warnings: readonly string[];
-	/** Where the value at this path of the file comes from; undefined where the file has none. */
+	/** Returns the origin of the value at a path; undefined if the file does not set it. */
 	source(path: ConfigPath): ValueSource | undefined;
 };
 
 type LoadConfigOptions = {
-	/** What `--config` named. */
+	/** The path in `--config`. */
 	readonly named?: string | undefined;
 	readonly environment?: EnvironmentVariables;
 	readonly cwd?: string;
 	readonly home?: string;
-	/** For commands that only show a file: use nothing of what is loaded this way. */
+	/** Skips the trust check, for commands that only display a file and never act on its content. */
 	readonly allowUntrusted?: boolean;
 };
 
-/** Finds, reads and understands the configuration. All that is wrong with it is told in one error. */
+/** Finds, reads and validates the configuration. Reports all errors of the file at once. */
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<LoadedConfig> {
 	const {named, environment = process.env, cwd = process.cwd(), home = homedir()} = options;
 	const found = findConfigFile({named, environment, cwd, home});
 	if (found === undefined) {
 		const {config} = resolveConfig({}, cwd);
-		if (!config) throw new Error('The defaults are no configuration.');
+		if (!config) throw new Error('The default configuration is invalid.');
 		return {config, file: undefined, stamp: '', trust: undefined, warnings: [], source: () => undefined};
 	}
 	const needsTrust = found.needsTrust && !options.allowUntrusted;
@@ -66,14 +66,14 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
 }
 
 type LoadFileOptions = {
-	/** The folder that messages name the file from. */
+	/** The folder that file names in messages are relative to. */
 	readonly cwd?: string;
 	readonly home?: string;
-	/** Where the file has to be recorded, if it needs trust. */
+	/** The store in which the file must be recorded, if it needs trust. */
 	readonly trust?: TrustStore | undefined;
 };
 
-/** Reads and understands one file. */
+/** Reads and validates one file. */
 export async function loadConfigFile(
 	file: string,
 	environment: EnvironmentVariables,
@@ -82,13 +82,11 @@ export async function loadConfigFile(
 	const displayName = displayPath(file, cwd);
 	const ending = extensionOf(file, displayName);
 	const trustStamp = await trust?.stamp(file);
-	const {
-		text,
-		stamp,
-		isReadableByOthers: isOpenToOthers,
-		sha256,
-		writers,
-	} = await readConfigText(file, displayName, maxConfigFileBytes(file));
+	const {text, stamp, isReadableByOthers, sha256, writers} = await readConfigText(
+		file,
+		displayName,
+		maxConfigFileBytes(file),
+	);
 	if (trust && writers !== undefined) throw writableByOthersError(file, writers);
 	const entry = trust && (await requireTrust(trust, file, sha256));
 	const parsed = parseConfigFile(file, text, ending, cwd);
@@ -101,12 +99,12 @@ export async function loadConfigFile(
 	const {config, issues, warnings} = resolveConfig(normalized.value, normalized.folder);
 	const unsetPaths = new PathMap<true>();
 	for (const {path = []} of normalized.issues) unsetPaths.set(path, true);
-	// A value that is empty because its variable is not set is one mistake, not two.
+	// A value that is empty because its variable is not set is reported once, not twice.
 	const others = issues.filter(({path = []}) => !unsetPaths.has(path));
 	const all = [...normalized.issues, ...others].map(withLocation);
 	if (!config || all.length > 0) throw invalidFileError(displayName, all);
 	const packs = entry && config.packs !== undefined && (await requireTrustedPacks(entry, file, config.packs));
-	const secret = isOpenToOthers ? findLiteralSecret(normalized.literal) : undefined;
+	const secret = isReadableByOthers ? findLiteralSecret(normalized.literal) : undefined;
 	const readableSecrets: ConfigIssue[] = secret ? [{path: secret, text: READABLE_SECRET}] : [];
 	return {
 		file,
@@ -131,7 +129,7 @@ export async function loadConfigFile(
 const warningText = (displayName: string, {path = [], text}: ConfigIssue): string =>
 	`${displayName}: ${path.length > 0 ? `${formatPath(path)}: ` : ''}${text}`;
 
-/** The stamp of a file that needs trust changes with that, too. */
+/** Combines the stamps of a file and of its trust entry, so that a change to either is detected. */
 export const combineStamps = (stamp: string, trustStamp: string | undefined): string =>
 	trustStamp === undefined ? stamp : `${stamp} ${trustStamp}`;
 
@@ -145,7 +143,7 @@ const hasPath = (value: unknown, [key, ...rest]: ConfigPath): boolean =>
 		Object.hasOwn(value, key) &&
 		hasPath((value as {[key: string | number]: unknown})[key], rest));
 
-/** A path as seen from a folder, when it is in there. */
+/** Returns the path relative to `cwd` if the file is inside it. */
 function displayPath(file: string, cwd: string): string {
 	const path = relative(cwd, file);
 	return path === '' || path.startsWith('..') ? file : path;

@@ -10,16 +10,16 @@ import {
 import {PathMap, type ReadonlyPathMap} from './path-map.js';
 import {findYamlExcess, type YamlExcess} from './yaml-limits.js';
 
-/** The syntaxes, by the ending of a file's name. */
+/** The supported file extensions. Each selects a syntax. */
 export const fileExtensions = ['.yaml', '.yml', '.json', '.toml'] as const;
 export type FileExtension = (typeof fileExtensions)[number];
 
-/** Values of a configuration, lists and tables included: far more than any has. */
+/** The maximum number of values in a configuration, including lists and tables. */
 export const MAX_CONFIG_VALUES = 20_000;
 
 /**
- * Understands a text in the syntax that its file's name ends with. Values are plain then, whatever the syntax. With more
- * than `maxValues` of them, that is a mistake.
+ * Parses a text in the syntax of a file extension into plain JSON values. More than `maxValues` values are
+ * reported as an issue.
  */
 export function parseConfigText(
 	text: string,
@@ -28,11 +28,11 @@ export function parseConfigText(
 ): ParsedText {
 	const parsed = parsers[extension](text, maxValues);
 	const issues: ConfigIssue[] = [...parsed.issues];
-	const value = toPlainValue(parsed.value, [], {issues: issues, values: 0, maxValues});
+	const value = toPlainValue(parsed.value, [], {issues, values: 0, maxValues});
 	return {value, lines: parsed.lines, issues: issues.map(issue => withLine(issue, parsed.lines))};
 }
 
-/** How often a text may be repeated by YAML's aliases. */
+/** The maximum alias count of the YAML library, which stops exponential expansion. */
 const MAX_ALIASES = 100;
 
 function parseYaml(text: string, maxValues: number): ParsedText {
@@ -41,7 +41,7 @@ function parseYaml(text: string, maxValues: number): ParsedText {
 	const excess = findYamlExcess(text, maxValues);
 	if (excess) return {value: undefined, lines, issues: [excessIssue(excess, maxValues)]};
 	try {
-		// The parser would compare each key with all others of its map: noteLines looks for equal ones.
+		// The library compares each key with all others of its map. collectLines detects duplicates faster.
 		const options = {lineCounter, prettyErrors: false, stringKeys: true, uniqueKeys: false};
 		const document = parseDocument(text, options);
 		const issues = [...document.errors, ...document.warnings].map(error => yamlIssue(error, lineCounter));
@@ -67,7 +67,7 @@ const excessIssue = ({line, kind}: YamlExcess, maxValues: number): ConfigIssue =
 
 const yamlIssue = ({message, pos: [at]}: YAMLError, lineCounter: LineCounter): ConfigIssue => {
 	const {line, col: column} = lineCounter.linePos(at);
-	return {line, column, text: `This is not YAML: ${message}.`};
+	return {line, column, text: `Invalid YAML: ${message}.`};
 };
 
 type LineCollector = {
@@ -76,7 +76,7 @@ type LineCollector = {
 	readonly lineCounter: LineCounter;
 };
 
-/** Notes the line of each value, and keys that stand twice in their map. */
+/** Records the line of each value and reports duplicate keys. */
 function collectLines(node: ParsedNode | null, path: ConfigPath, collector: LineCollector): void {
 	const {lines, issues, lineCounter} = collector;
 	if (!node || path.length > MAX_CONFIG_DEPTH) return;
@@ -88,7 +88,7 @@ function collectLines(node: ParsedNode | null, path: ConfigPath, collector: Line
 	for (const {key, value} of node.items) {
 		const name = String(isScalar(key) ? key.value : key);
 		const {line, col: column} = lineCounter.linePos(key.range[0]);
-		if (names.has(name)) issues.push({line, column, text: 'This key stands here twice.'});
+		if (names.has(name)) issues.push({line, column, text: 'Duplicate key.'});
 		names.add(name);
 		lines.set([...path, name], line);
 		collectLines(value, [...path, name], collector);
@@ -103,7 +103,7 @@ function parseToml(text: string): ParsedText {
 		if (!(error instanceof TomlError)) throw error;
 		const {line, column, message} = error;
 		const [, reason = message] = /^Invalid TOML document: (.*)/.exec(message) ?? [];
-		return {value: undefined, lines, issues: [{line, column, text: `This is no TOML: ${reason}.`}]};
+		return {value: undefined, lines, issues: [{line, column, text: `Invalid TOML: ${reason}.`}]};
 	}
 }
 
@@ -119,8 +119,8 @@ const TOO_DEEP = 'This is nested too deeply.';
 type PlainState = {readonly issues: ConfigIssue[]; readonly maxValues: number; values: number};
 
 /**
- * Converts a value to plain JSON values. A date of TOML becomes its text. A key `__proto__` is rejected, since JavaScript
- * would change the prototype. Each use of an alias is counted.
+ * Converts a value to plain JSON values. TOML dates become strings. The key `__proto__` is rejected, since it
+ * would change the prototype. Each use of an alias counts towards the limit.
  */
 function toPlainValue(value: unknown, path: ConfigPath, state: PlainState): unknown {
 	const {issues, maxValues} = state;
@@ -135,13 +135,13 @@ function toPlainValue(value: unknown, path: ConfigPath, state: PlainState): unkn
 	}
 	if (Array.isArray(value)) return value.map((item, index) => toPlainValue(item, [...path, index], state));
 	const entries = Object.entries(value).filter(([key]) => {
-		if (key === '__proto__') issues.push({path: [...path, key], text: 'No key may have this name.'});
+		if (key === '__proto__') issues.push({path: [...path, key], text: 'This key name is not allowed.'});
 		return key !== '__proto__';
 	});
 	return Object.fromEntries(entries.map(([key, item]) => [key, toPlainValue(item, [...path, key], state)]));
 }
 
-/** A mistake with the line that its path, or what that is in, begins in. */
+/** Adds the line of the value at the issue's path, or of its nearest known parent. */
 export function withLine(issue: ConfigIssue, lines: ReadonlyPathMap<number>): ConfigIssue {
 	if (issue.line !== undefined || issue.path === undefined) return issue;
 	for (let {path} = issue; path.length > 0; path = path.slice(0, -1)) {

@@ -2,12 +2,11 @@ import type {ConfigPath} from './issues.js';
 
 type PathNode<T> = {value: T | undefined; children: Map<string | number, PathNode<T>> | undefined};
 
-/** What is looked up by a path. */
 export type ReadonlyPathMap<T> = Pick<PathMap<T>, 'get' | 'has'>;
 
 /**
- * Values by their paths. A tree, since a text per path would hold every key once per value below it: a file of 72 KB took
- * minutes and gigabytes.
+ * A map with paths as keys. It is a trie: with one string per path, a file of 72 KB took minutes and
+ * gigabytes, since every key was repeated for each value below it.
  */
 export class PathMap<T> {
 	readonly #root: PathNode<T> = {value: undefined, children: undefined};

@@ -1,16 +1,16 @@
 import {MAX_CONNECTIONS} from '../http/max-connections.js';
 import {defaultRunSlots} from './default-run-slots.js';
 
-/** Shares of one principal in what all clients of the gateway use together. 0 and undefined: no quota. */
+/** The limits of one principal on resources that all clients share. 0 or undefined means no quota. */
 export type Quotas = {
 	readonly clientSessions: number | undefined;
-	/** Programs of `run` at once. */
+	/** Concurrent programs of `run`. */
 	readonly clientRuns: number | undefined;
-	/** Requests that are pending, and HTTP requests, streams and WebSockets that are open. */
+	/** Pending requests, plus open HTTP requests, streams and WebSockets. */
 	readonly clientRequests: number | undefined;
 };
 
-/** The quotas of a configuration: half of each limit by default, where there are tokens for several principals. */
+/** Resolves the quotas. With tokens for several principals, each defaults to half of the shared limit. */
 export function resolveQuotas(quotas: Partial<Quotas>, tokens: readonly string[], sessions: number): Quotas {
 	const isShared = new Set(tokens).size > 1;
 	const half = (limit: number): number | undefined =>

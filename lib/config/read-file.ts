@@ -6,21 +6,20 @@ import {BridgeError} from '../core/errors.js';
 import {describeForeignWriters} from '../files/secure-file.js';
 import {type FileExtension, fileExtensions} from './parse-text.js';
 
-/** No configuration is longer. */
+/** The default size limit of a configuration file. */
 const MAX_BYTES = 2 ** 20;
 
-/** What a file holds, and what is known about it. */
 type ConfigFileText = {
 	readonly text: string;
 	readonly stamp: string;
 	readonly isReadableByOthers: boolean;
-	/** The reason why other users can write to it; undefined if they cannot. */
+	/** Why other users can write the file; undefined if they cannot. */
 	readonly writers: string | undefined;
-	/** Of its bytes, in hexadecimal. */
+	/** The hash of the bytes, in hexadecimal. */
 	readonly sha256: string;
 };
 
-/** Reads a file, but nothing that is longer than a configuration, and no pipe or device that might not end. */
+/** Reads a regular file up to a size limit. Rejects pipes and devices, which may never end. */
 export async function readConfigText(
 	file: string,
 	displayName: string,
@@ -35,11 +34,15 @@ export async function readConfigText(
 	});
 	try {
 		const found = await handle.stat({bigint: true});
-		if (!found.isFile()) throw unusableFileError(`${displayName} is no file.`, 'Name a file with --config.');
+		if (!found.isFile())
+			throw unusableFileError(
+				`${displayName} is not a regular file.`,
+				'Pass the path of a file to --config.',
+			);
 		const bytes = await readAll(handle, maxBytes);
 		if (bytes.length > maxBytes)
 			throw unusableFileError(
-				`${displayName} is too long.`,
+				`${displayName} is too large.`,
 				`A configuration has at most ${maxBytes} bytes.`,
 			);
 		const isReadableByOthers = process.platform !== 'win32' && (found.mode & 0o044n) !== 0n;
@@ -56,10 +59,10 @@ export async function readConfigText(
 	}
 }
 
-/** What changes when a file is written to, replaced by another, or gone. */
+/** Returns a text that changes when a file is written, replaced or removed. */
 export async function fileStamp(file: string): Promise<string> {
 	const found = await stat(file, {bigint: true}).catch(() => undefined);
-	return found ? formatStamp(found) : 'gone';
+	return found ? formatStamp(found) : 'missing';
 }
 
 const toNumbers = ({uid, gid, mode}: {uid: bigint; gid: bigint; mode: bigint}) => ({
@@ -71,7 +74,7 @@ const toNumbers = ({uid, gid, mode}: {uid: bigint; gid: bigint; mode: bigint}) =
 type StampFields = {readonly ino: bigint; readonly size: bigint; readonly mtimeNs: bigint};
 const formatStamp = ({ino, size, mtimeNs}: StampFields): string => `${ino} ${size} ${mtimeNs}`;
 
-/** All of a file, or enough of it to know that it is too long. */
+/** Reads up to one byte more than the limit, so that the caller can detect a larger file. */
 async function readAll(handle: FileHandle, maxBytes: number): Promise<Uint8Array> {
 	const buffer = Buffer.alloc(maxBytes + 1);
 	let length = 0;
@@ -87,27 +90,27 @@ function decodeUtf8(bytes: Uint8Array, displayName: string): string {
 	try {
 		return new TextDecoder('utf-8', {fatal: true}).decode(bytes);
 	} catch {
-		throw unusableFileError(`${displayName} is not written in UTF-8.`, 'Save it in that encoding.');
+		throw unusableFileError(`${displayName} is not valid UTF-8.`, 'Save the file as UTF-8.');
 	}
 }
 
 const errorReason = ({code, message}: NodeJS.ErrnoException): string =>
 	new Map([
-		['ENOENT', 'there is no such file'],
-		['EACCES', 'it is not allowed'],
+		['ENOENT', 'no such file'],
+		['EACCES', 'permission denied'],
 		['EISDIR', 'it is a folder'],
 	]).get(code ?? '') ?? message;
 
 const unusableFileError = (message: string, remedy: string): BridgeError =>
 	new BridgeError('ERR_CONFIG_INVALID', message, remedy);
 
-/** The syntax of a file, by its name. */
+/** Returns the extension of a file name, which selects the syntax. */
 export function extensionOf(file: string, displayName: string): FileExtension {
 	const extension = fileExtensions.find(each => file.toLowerCase().endsWith(each));
 	if (extension) return extension;
 	throw new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`The syntax of ${displayName} is unknown.`,
-		`Its name has to end in ${fileExtensions.join(', ')}.`,
+		`The file type of ${displayName} is not supported.`,
+		`The name must end in ${fileExtensions.join(', ')}.`,
 	);
 }

@@ -1,16 +1,16 @@
 import {isSensitiveName} from './secret-names.js';
 
-/** What stands in for a secret. */
+/** The replacement for a secret. */
 export const HIDDEN_VALUE = '[hidden]';
 
-/** A URL without what may be secret in it: who logs in, and what the query says. */
+/** Returns a URL without its credentials and without the values of its query parameters. */
 export function redactUrl({protocol, username, password, host, pathname, search, searchParams}: URL): string {
 	const user = username || password ? `${HIDDEN_VALUE}@` : '';
 	const query = [...searchParams.keys()].map(key => `${encodeURIComponent(key)}=${HIDDEN_VALUE}`).join('&');
 	return `${protocol}//${user}${host}${pathname}${search ? `?${query}` : ''}`;
 }
 
-/** Arguments without the values of flags that are named like secrets: `--api-key=x`, `--token x`. */
+/** Hides the values of flags with sensitive names: `--api-key=x`, `--token x`. */
 export const redactArgs = (args: readonly string[]): string[] =>
 	args.map((arg, at) => {
 		const before = args[at - 1] ?? '';

@@ -13,25 +13,24 @@ import {type Config, type FileSettings, fileSchema, knownKeys, type ServiceConfi
 import {isServerName, slugify} from './server-names.js';
 import {isObjectOrArray, validate} from './validate.js';
 
-/** What a file means, and what is wrong with it or odd about it. */
 type ResolvedConfig = {
-	/** Undefined where there are mistakes. */
+	/** Undefined if there are issues. */
 	readonly config: Config | undefined;
 	readonly issues: readonly ConfigIssue[];
 	readonly warnings: readonly ConfigIssue[];
 };
 
-/** Keys of other programs, beside their servers, that mean nothing here. */
+/** Top-level keys of other programs. They are ignored. */
 const foreignKeys: ReadonlySet<string> = new Set(['inputs', 'globalShortcut', 'preferences', 'scale']);
 
-/** Makes a configuration of what a file in this folder holds. */
+/** Builds a configuration from the content of a file in `folder`. */
 export function resolveConfig(input: unknown, folder: string): ResolvedConfig {
 	if (input !== null && input !== undefined && (!isObjectOrArray(input) || Array.isArray(input)))
 		return {config: undefined, issues: [{text: 'Expected keys and values.'}], warnings: []};
 	const entries = Object.entries(input ?? {});
 	const warnings: ConfigIssue[] = entries
 		.filter(([key]) => foreignKeys.has(key))
-		.map(([key]) => ({path: [key], text: 'This key means nothing to bridge, and is left out.'}));
+		.map(([key]) => ({path: [key], text: 'bridge does not use this key and ignores it.'}));
 	const isOwn = ([key]: [string, unknown]): boolean =>
 		!foreignKeys.has(key) && key !== '$schema' && key !== 'servers' && key !== 'mcpServers';
 	const file = validate(fileSchema, Object.fromEntries(entries.filter(isOwn)), {
@@ -64,24 +63,29 @@ const resolveSettings = ({limits, ...settings}: FileSettings, folder: string): O
 	store: settings.store,
 });
 
-/** Whoever can reach a machine could use all its servers. This is looked for whatever else is wrong. */
+/** Rejects addresses that are reachable from other machines without a token, whatever other issues exist. */
 function exposureIssues(entries: ReadonlyMap<string, unknown>): ConfigIssue[] {
 	const [listen, tokens] = [parseListenAddress(entries.get('listen')), entries.get('tokens')];
 	const text = listen && exposureReason(listen, !isEmpty(tokens));
 	return text === undefined ? [] : [{path: ['listen'], text}];
 }
 
-/** Why a gateway may not listen on an address: others could use it without a token. */
+/** Returns why a gateway may not listen on an address, if other machines could use it without a token. */
 export function exposureReason(listen: ListenAddress, hasTokens: boolean): string | undefined {
 	if (isLoopback(listen.host) || hasTokens) return;
 	const loopback = formatListenAddress({...defaultListenAddress, port: listen.port});
 	return `${formatListenAddress(listen)} can be reached from other machines, and there are no tokens. Listen on ${loopback}, or set tokens: ["$\{BRIDGE_TOKEN}"].`;
 }
 
-/** What replicas share is for them alone. */
+/** Rejects a store without a secret, which replicas need to encrypt shared data. */
 const unsealedStoreIssues = (file: FileSettings | undefined): ConfigIssue[] =>
 	file?.store !== undefined && file.secret === undefined
-		? [{path: ['store'], text: `What is kept there has to be sealed. Set secret: "$\{BRIDGE_SECRET}", too.`}]
+		? [
+				{
+					path: ['store'],
+					text: `The data in the store must be encrypted. Also set secret: "$\{BRIDGE_SECRET}".`,
+				},
+			]
 		: [];
 
 type ResolvedServers = {
@@ -96,11 +100,11 @@ function resolveServers(entries: ReadonlyMap<string, unknown>, folder: string): 
 	const warnings: ConfigIssue[] = [];
 	const filled = ['servers', 'mcpServers'].filter(key => !isEmpty(entries.get(key)));
 	if (filled.length === 2)
-		issues.push({path: ['mcpServers'], text: 'This is another name of servers. Use one of the two.'});
+		issues.push({path: ['mcpServers'], text: 'mcpServers is an alias of servers. Use only one of them.'});
 	for (const key of filled) {
 		const table = entries.get(key);
 		if (!isObjectOrArray(table) || Array.isArray(table)) {
-			issues.push({path: [key], text: 'Expected names of servers, with what they are.'});
+			issues.push({path: [key], text: 'Expected server names and their settings.'});
 			continue;
 		}
 		for (const [name, value] of Object.entries(table)) {
@@ -115,7 +119,7 @@ function resolveServers(entries: ReadonlyMap<string, unknown>, folder: string): 
 	return {services, issues, warnings};
 }
 
-/** Adds mistakes one by one: as arguments of one call, too many of them would overflow the stack. */
+/** Appends one by one. Spreading a long list into `push` would overflow the stack. */
 function addAll(to: ConfigIssue[], from: readonly ConfigIssue[]): void {
 	for (const issue of from) to.push(issue);
 }
@@ -125,7 +129,7 @@ const isEmpty = (value: unknown): boolean =>
 
 function invalidNameIssue(path: ConfigPath, name: string): ConfigIssue {
 	const slug = slugify(name);
-	const suggestion = slug === undefined ? '' : ` ${slug} would do.`;
-	const text = `The name of a server is part of its URL: up to 64 of a-z, 0-9, _ and -, the first a letter or digit.`;
+	const suggestion = slug === undefined ? '' : ` Try ${slug}.`;
+	const text = `Invalid server name, since it is part of a URL. Use up to 64 of a-z, 0-9, _ and -, starting with a letter or digit.`;
 	return {path, text: `${text}${suggestion}`};
 }

@@ -13,13 +13,13 @@ import {
 import {isObjectOrArray, validate} from './validate.js';
 
 type ResolvedService = {
-	/** Undefined where there are mistakes. */
+	/** Undefined if there are issues. */
 	readonly service: ServiceConfig | undefined;
 	readonly issues: readonly ConfigIssue[];
 	readonly warnings: readonly ConfigIssue[];
 };
 
-/** Keys of other programs that mean nothing here. */
+/** Keys of other programs. They are ignored. */
 const foreignKeys: ReadonlySet<string> = new Set([
 	'alwaysAllow',
 	'autoApprove',
@@ -31,7 +31,7 @@ const foreignKeys: ReadonlySet<string> = new Set([
 const commandKeys = ['args', 'env', 'cwd', 'shared'] as const;
 const urlKeys = ['headers', 'accept', 'contentType', 'insecure', 'passAuthorization'] as const;
 
-/** Makes a service of what a file in this folder says of it. */
+/** Builds a service from its entry in a file in `folder`. */
 export function resolveService(
 	name: string,
 	input: unknown,
@@ -49,48 +49,49 @@ export function resolveService(
 	const issues = [...found, ...contradictions];
 	const warnings = entries
 		.filter(([key]) => foreignKeys.has(key))
-		.map(([key]) => issueAt(key, 'This key means nothing to bridge, and is left out.'));
+		.map(([key]) => issueAt(key, 'bridge does not use this key and ignores it.'));
 	if (!value || issues.length > 0) return {service: undefined, issues, warnings};
 	const service = createService(name, value, folder);
 	const unusedKeys = service.transport === 'stdio' ? urlKeys : commandKeys;
 	const kind = service.transport === 'stdio' ? 'command' : 'url';
 	for (const key of unusedKeys)
 		if (value[key] !== undefined && !isDefaultValue(key, value[key]))
-			warnings.push(issueAt(key, `This has no meaning for a server with a ${kind}.`));
+			warnings.push(issueAt(key, `This key does not apply to a server with a ${kind}.`));
 	if (service.url && service.url.protocol !== value.url?.protocol)
 		warnings.push(issueAt('url', UPGRADED_TEXT.replace('SCHEME', service.url.protocol)));
 	return {service, issues, warnings};
 }
 
 const UPGRADED_TEXT =
-	'It is used as SCHEME//, since what goes to another machine has to be encrypted. Write insecure: true to send it as it is.';
+	'It is used as SCHEME//, since traffic to other machines must be encrypted. Set insecure: true to send it unencrypted.';
 
-/** Whether a value says what would be so without it. */
+/** Returns whether a value is the default of its key. */
 const isDefaultValue = (key: string, value: unknown): boolean =>
 	isObjectOrArray(value) ? Object.keys(value).length === 0 : value === (key === 'passAuthorization');
 
 type ServiceInput = {readonly [key: string]: unknown};
 type Contradiction = readonly [key: string, text: string];
 
-/** What cannot be meant together. It is looked for in what was written, be the rest of it right or wrong. */
+/**
+ * Finds settings that exclude each other. Checks the raw input, so that they are reported along with invalid
+ * values.
+ */
 function findContradictions(input: ServiceInput): Contradiction[] {
 	const {url, command, enabled, disabled} = input;
 	const contradictions: Contradiction[] = transportContradictions(input);
-	if (url === undefined && command === undefined) contradictions.push(['', 'A url or a command is missing.']);
+	if (url === undefined && command === undefined) contradictions.push(['', 'Expected a url or a command.']);
 	if (url !== undefined && command !== undefined)
-		contradictions.push(['command', 'There is a url as well. A server has one of the two.']);
+		contradictions.push(['command', 'A server cannot have both a url and a command. Remove one of them.']);
 	if (enabled !== undefined && String(enabled) === String(disabled))
-		contradictions.push(['disabled', 'This is the opposite of enabled, which says something else.']);
+		contradictions.push(['disabled', 'This contradicts enabled. Remove one of them.']);
 	return [...contradictions, ...repeatedHeaders(input.headers)];
 }
 
-/** Headers are the same in any case, so one would win, and nobody could say which. */
+/** Rejects duplicate headers, whose names are case-insensitive: it would be unclear which value is used. */
 function repeatedHeaders(headers: unknown): Contradiction[] {
 	const names = isObjectOrArray(headers) ? Object.keys(headers).map(name => name.toLowerCase()) : [];
-	const repeated = names.filter((name, at) => names.indexOf(name) !== at);
-	return repeated.length === 0
-		? []
-		: [['headers', `A header stands here twice: ${printable(repeated.join(', '))}.`]];
+	const repeated = names.filter((name, index) => names.indexOf(name) !== index);
+	return repeated.length === 0 ? [] : [['headers', `Duplicate header: ${printable(repeated.join(', '))}.`]];
 }
 
 function transportContradictions({url, command, transport, type}: ServiceInput): Contradiction[] {
@@ -98,13 +99,13 @@ function transportContradictions({url, command, transport, type}: ServiceInput):
 	const requested = transportAliases.get(value);
 	if (requested === undefined) return [];
 	if (key === 'transport' && type !== undefined && requested !== transportAliases.get(type))
-		return [['type', 'This is another name of transport, which says something else.']];
+		return [['type', 'This is an alias of transport, and their values differ. Remove one of them.']];
 	if (requested === 'stdio')
-		return url === undefined ? [] : [[key, 'stdio is for a command, and this is a url.']];
-	if (command !== undefined) return [[key, `${requested} is for a url, and this is a command.`]];
+		return url === undefined ? [] : [[key, 'stdio needs a command, but this server has a url.']];
+	if (command !== undefined) return [[key, `${requested} needs a url, but this server has a command.`]];
 	const inferred = typeof url === 'string' ? inferTransport(url) : undefined;
 	if (inferred === undefined || (inferred === 'ws') === (requested === 'ws')) return [];
-	return [[key, `${requested} does not go with this url, which is one of ${inferred}.`]];
+	return [[key, `${requested} does not match this url, which needs ${inferred}.`]];
 }
 
 const inferTransport = (url: string): ServiceTransport => (/^wss?:/i.test(url.trim()) ? 'ws' : 'http');
@@ -139,7 +140,7 @@ function createService(name: string, settings: ServiceSettings, folder: string):
 	};
 }
 
-/** In other programs' files Accept and Content-Type stand among the headers; here they have keys of their own. */
+/** Separates Accept and Content-Type, which other programs put among the headers and bridge has keys for. */
 function splitHeaders(headers: {readonly [name: string]: string}) {
 	const byLowerCase = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 	const isOther = ([name]: [string, string]): boolean => !/^(accept|content-type)$/i.test(name);
@@ -151,7 +152,7 @@ function splitHeaders(headers: {readonly [name: string]: string}) {
 	};
 }
 
-/** What goes beyond this machine is encrypted, unless somebody has said that it need not be. */
+/** Switches to an encrypted scheme for other machines, unless `insecure` is set. */
 function withEncryption(input: URL, isInsecure: boolean): URL {
 	const url = new URL(input);
 	if (isInsecure || isLoopback(url.hostname)) return url;

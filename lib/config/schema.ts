@@ -15,30 +15,30 @@ import {type ListenAddress, parseListenAddress} from './listen-address.js';
 import {areSecretsLongEnough, MIN_SECRET_LENGTH, NEW_SECRET_COMMAND} from './secret-length.js';
 import {isPlainText, parseStoreUrl, parseUrl} from './urls.js';
 
-/** How an upstream is spoken to. */
+/** The transport that connects to an upstream. */
 export type ServiceTransport = 'http' | 'sse' | 'ws' | 'stdio';
 
-/** What the hub and `/mcp` show of many servers: one `run` tool, their tools, or both. */
+/** What the hub and `/mcp` expose: one `run` tool, the tools of all servers, or both. */
 export type ExposeMode = 'run' | 'tools' | 'both';
 
-/** Names and values, of headers or of variables. */
+/** Names and values of headers or variables. */
 export type StringRecord = {readonly [name: string]: string};
 
 /** The whole configuration, resolved: defaults filled in, variables expanded, paths absolute. */
 export type Config = {
 	readonly listen: ListenAddress;
-	/** What clients have to show; nobody is asked when there are none. */
+	/** The tokens that clients can authenticate with. Without any, no authentication is required. */
 	readonly tokens: readonly string[];
-	/** Browser origins that are allowed beyond those of this machine; `*` stands for any port or subdomain. */
+	/** Allowed browser origins beyond those of this machine. `*` matches any port or subdomain. */
 	readonly origins: readonly string[];
 	readonly expose: ExposeMode;
-	/** How long the hub waits for its servers before it tells what there is. */
+	/** The time the hub waits for its servers before it returns a list of tools. */
 	readonly startupTimeoutMs: number;
-	/** How long one run of the hub's `run` tool may take. */
+	/** The time limit of one call of the hub's `run` tool. */
 	readonly runTimeoutMs: number;
 	readonly limits: ConfigLimits;
 	readonly packs: string | undefined;
-	/** The content that the packs must have; absent where the file needs no trust. */
+	/** The required content of the packs; undefined if the file needs no trust. */
 	readonly trustedPacks?: TrustedPacks;
 	readonly secret: string | undefined;
 	readonly advertise: URL | undefined;
@@ -46,13 +46,13 @@ export type Config = {
 	readonly services: ReadonlyMap<string, ServiceConfig>;
 };
 
-/** One upstream: `url` where the transport is http, sse or ws, and `command` where it is stdio. */
+/** An upstream as configured. `url` is set for http, sse and ws, `command` for stdio. */
 export type ServiceConfig = {
 	readonly name: string;
 	readonly transport: ServiceTransport;
-	/** Nobody named a transport, so http may fall back to sse. */
+	/** Whether no transport was configured, so that http may fall back to sse. */
 	readonly isTransportGuessed: boolean;
-	/** Encrypted, unless it is on this machine or `insecure`. */
+	/** Always encrypted, except for this machine or with `insecure`. */
 	readonly url: URL | undefined;
 	readonly command: string | undefined;
 	readonly args: readonly string[];
@@ -64,9 +64,9 @@ export type ServiceConfig = {
 	readonly targetVersion: Version | undefined;
 	readonly clientVersion: HandshakeVersion | undefined;
 	readonly cacheTools: boolean;
-	/** For one request; 0 for no limit. */
+	/** The time limit of one request; 0 for no limit. */
 	readonly timeoutMs: number;
-	/** What sets that, where it is not the key of the service. */
+	/** The setting that the limit comes from, if it is not the service's `timeout`. */
 	readonly timeoutSetting?: string;
 	readonly enabled: boolean;
 	readonly insecure: boolean;
@@ -75,7 +75,7 @@ export type ServiceConfig = {
 	readonly passAuthorization: boolean;
 };
 
-/** A value that `read` understands; what it does not is a mistake, which says what was expected. */
+/** Accepts the values that `parse` returns a result for. The error names the expected value. */
 const parsedBy = <T>(expected: string, parse: (input: unknown) => T | undefined) =>
 	z.unknown().transform((input, context): T => {
 		const value = parse(input);
@@ -88,13 +88,13 @@ const textMatching = (expected: string, matches: (text: string) => boolean) =>
 	parsedBy(expected, input => (isPlainText(input) && matches(input) ? input : undefined));
 
 const nonEmptyText = textMatching('text', text => text !== '');
-/** Whoever leaves out the quotes around 1.10 means that, and not 1.1. */
+/** Rejects unquoted numbers, since YAML would turn 1.10 into 1.1. */
 const quotedText = textMatching('text; put quotes around numbers, true and false', () => true);
 const oneOfTexts = <const T extends string>(...choices: T[]) =>
 	parsedBy(`one of ${choices.join(', ')}`, input => choices.find(choice => choice === input));
 
-/** Variables only hold text, so the text of a truth value or a number is as good as the value. */
-const booleanText = parsedBy('true or false', given => new Map<unknown, boolean>(booleanTexts).get(given));
+/** Also accepts strings, since the values of environment variables are strings. */
+const booleanText = parsedBy('true or false', input => new Map<unknown, boolean>(booleanTexts).get(input));
 const booleanTexts = [
 	[true, true],
 	['true', true],
@@ -112,39 +112,38 @@ const sizeUpTo = (maximum: string, limit: number) =>
 const size = sizeUpTo('1GiB, like 64MiB', 2 ** 30);
 const callSize = sizeUpTo('16MiB, like 4MiB', 2 ** 24);
 const totalSize = sizeUpTo('64GiB, like 256MiB', 2 ** 36);
-const duration = parsedBy('a time of at most 24 days, like 90s or 30m; a number alone is seconds', given =>
-	parseDuration(asText(given)),
+const duration = parsedBy('a time of at most 24 days, like 90s or 30m; a number alone is seconds', input =>
+	parseDuration(asText(input)),
 );
-const startup = parsedBy('a time of at most 10m, like 30s', given => {
-	const ms = parseDuration(asText(given));
+const startup = parsedBy('a time of at most 10m, like 30s', input => {
+	const ms = parseDuration(asText(input));
 	return ms !== undefined && ms <= 600_000 ? ms : undefined;
 });
-const runTime = parsedBy('a time from 1s to 1h, like 90s', given => {
-	const ms = parseDuration(asText(given));
+const runTime = parsedBy('a time from 1s to 1h, like 90s', input => {
+	const ms = parseDuration(asText(input));
 	return ms !== undefined && ms >= 1000 && ms <= 3_600_000 ? ms : undefined;
 });
-const count = parsedBy('a whole number from 1 to 1000000', given => {
-	const number = /^\d{1,7}$/.test(asText(given)) ? Number(given) : 0;
+const count = parsedBy('a whole number from 1 to 1000000', input => {
+	const number = /^\d{1,7}$/.test(asText(input)) ? Number(input) : 0;
 	return number >= 1 && number <= 1e6 ? number : undefined;
 });
 
-const quota = parsedBy('a whole number up to 1000000; 0 for no quota', given =>
-	/^\d{1,7}$/.test(asText(given)) && Number(given) <= 1e6 ? Number(given) : undefined,
+const quota = parsedBy('a whole number up to 1000000; 0 for no quota', input =>
+	/^\d{1,7}$/.test(asText(input)) && Number(input) <= 1e6 ? Number(input) : undefined,
 );
 
-const rate = parsedBy(
-	'so many requests in a second, a minute or an hour, like 10/s, 600/m or 5000/h',
-	given => parseRate(asText(given)),
+const rate = parsedBy('a number of requests per second, minute or hour, like 10/s, 600/m or 5000/h', input =>
+	parseRate(asText(input)),
 );
 
 const urlWith = (expected: string, ...protocols: string[]) =>
 	parsedBy(expected, input => parseUrl(input, protocols));
 
-const headerName = textMatching('that of a header that can be set', name => {
+const headerName = textMatching('the name of a header that can be set', name => {
 	return isHeaderName(name) && !reservedHeaders.has(name.toLowerCase());
 });
 const headerValue = textMatching('the value of a header: one line of Latin-1 text, in quotes', isHeaderValue);
-const variableName = textMatching('that of a variable', name => /^[^=]+$/.test(name));
+const variableName = textMatching('a valid variable name', name => /^[^=]+$/.test(name));
 const list = <T extends z.ZodType>(item: T) => z.array(item, {error: 'a list'});
 
 const limitsSchema = z.strictObject(
@@ -166,10 +165,10 @@ const limitsSchema = z.strictObject(
 
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(\*\.)?([a-z0-9._-]+|\[[0-9a-f:]+\])(:(\d{1,5}|\*))?$/i;
 
-/** What a file may hold beside its servers. */
+/** The settings of a file except its servers. */
 export const fileSchema = z.strictObject({
 	listen: parsedBy(
-		'an address and a port, like 127.0.0.1:7411 or [::1]:0, or a socket with its whole path, like unix:/run/bridge.sock',
+		'an address and a port, like 127.0.0.1:7411 or [::1]:0, or a socket path, like unix:/run/bridge.sock',
 		parseListenAddress,
 	).optional(),
 	tokens: list(
@@ -197,7 +196,7 @@ export const fileSchema = z.strictObject({
 	).optional(),
 });
 
-/** Other names of transports, in the files of other programs. */
+/** Names of transports, including aliases that other programs use. */
 export const transportAliases = new Map<unknown, ServiceTransport>([
 	['http', 'http'],
 	['streamable-http', 'http'],
@@ -208,7 +207,7 @@ export const transportAliases = new Map<unknown, ServiceTransport>([
 	['stdio', 'stdio'],
 ]);
 
-/** What a server may be described with. */
+/** The settings of one server. */
 export const serviceSchema = z.strictObject({
 	url: urlWith(
 		'a URL that begins with http://, https://, ws:// or wss://',
@@ -218,8 +217,8 @@ export const serviceSchema = z.strictObject({
 		'wss:',
 	).optional(),
 	transport: oneOfTexts('http', 'sse', 'ws', 'stdio').optional(),
-	type: parsedBy('one of stdio, http, streamable-http, sse, ws', given =>
-		transportAliases.get(given),
+	type: parsedBy('one of stdio, http, streamable-http, sse, ws', input =>
+		transportAliases.get(input),
 	).optional(),
 	command: nonEmptyText.optional(),
 	args: list(quotedText).optional(),
@@ -228,11 +227,11 @@ export const serviceSchema = z.strictObject({
 	headers: z.record(headerName, headerValue, {error: 'names and values'}).optional(),
 	accept: headerValue.optional(),
 	contentType: headerValue.optional(),
-	targetVersion: parsedBy(`one of ${versions.join(', ')}`, given =>
-		isVersion(given) ? given : undefined,
+	targetVersion: parsedBy(`one of ${versions.join(', ')}`, input =>
+		isVersion(input) ? input : undefined,
 	).optional(),
-	clientVersion: parsedBy(`one of ${handshakeVersions.join(', ')}`, given =>
-		isHandshakeVersion(given) ? given : undefined,
+	clientVersion: parsedBy(`one of ${handshakeVersions.join(', ')}`, input =>
+		isHandshakeVersion(input) ? input : undefined,
 	).optional(),
 	cacheTools: booleanText.optional(),
 	timeout: duration.optional(),
@@ -247,12 +246,12 @@ export const serviceSchema = z.strictObject({
 export type FileSettings = z.output<typeof fileSchema>;
 export type ServiceSettings = z.output<typeof serviceSchema>;
 
-/** The keys that are known beside each other, by the path of what they are in, without the servers' names. */
+/** The valid keys of each section of a file. */
 export const knownKeys = {
 	file: [...Object.keys(fileSchema.shape), 'servers', 'mcpServers'],
 	limits: Object.keys(limitsSchema.shape),
 	service: Object.keys(serviceSchema.shape),
 } as const;
 
-/** The keys that only a file of bridge has beside its servers. */
+/** The top-level keys that only bridge files have. */
 export const bridgeKeys: ReadonlySet<string> = new Set(Object.keys(fileSchema.shape));

@@ -1,15 +1,15 @@
 import type {ConfigPath} from './issues.js';
 import {isObjectOrArray} from './validate.js';
 
-/** Whether what has this name tends to be secret: a header, a variable, a flag. */
+/** Returns whether a header, variable or flag with this name usually contains a secret. */
 export const isSensitiveName = (name: string): boolean =>
 	/auth|cookie|credential|key|pass|pwd|secret|token|(?:^|[-_])pat(?![a-z])/i.test(name) &&
 	!WORKING_DIRECTORY.test(name);
 
-/** The variables of a shell for its working directory. */
+/** The shell's variables for its working directory, which match `pwd`. */
 const WORKING_DIRECTORY = /^(?:OLD)?PWD$/;
 
-/** The first value of a file that is secret and stands there itself, rather than as a variable. */
+/** Returns the path of the first secret that is written literally rather than as a variable. */
 export function findLiteralSecret(config: unknown): ConfigPath | undefined {
 	const isLiteral = (value: unknown): boolean =>
 		typeof value === 'string' && value !== '' && !value.includes('${');

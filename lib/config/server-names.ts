@@ -1,9 +1,12 @@
-/** The name of a server is part of its URL. */
+/** Server names are part of URLs. */
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 export const isServerName = (name: string): boolean => NAME.test(name);
 
-/** A name as it can be part of a URL: `My Server` becomes `my-server`. Undefined where nothing of it can. */
+/**
+ * Converts a name for use in a URL: `My Server` becomes `my-server`. Returns undefined if no character is
+ * usable.
+ */
 export function slugify(name: string): string | undefined {
 	const slug = name
 		.slice(0, 256)
@@ -14,10 +17,10 @@ export function slugify(name: string): string | undefined {
 	return isServerName(slug) ? slug : undefined;
 }
 
-/** Gives out names that are all different: each as it is, or with a number behind it where it is taken. */
+/** Assigns unique names. Appends a number to names that are in use. */
 export class UniqueNames {
 	readonly #taken: Set<string>;
-	/** The last number of each name, so that many equal names do not count from the start each time. */
+	/** The last number of each name, so that many equal names do not each count from 1. */
 	readonly #numbers = new Map<string, number>();
 
 	constructor(taken: Iterable<string> = []) {
@@ -34,7 +37,7 @@ export class UniqueNames {
 	}
 }
 
-/** A name for each server, all different: valid ones as they are, and the slugs of the others. */
+/** Assigns a unique name to each server: valid names are kept, others are slugified. */
 export function assignServerNames(names: readonly string[]): ReadonlyMap<string, string> {
 	const uniqueNames = new UniqueNames(names.filter(isServerName));
 	return new Map(

@@ -1,14 +1,14 @@
 import type {Config, ServiceConfig} from './schema.js';
 
-/** What has become of the services, by two configurations. Those that are not named are as they were. */
+/** The differences between the services of two configurations. */
 type ServiceChanges = {
 	readonly added: readonly ServiceConfig[];
 	readonly changed: readonly ServiceConfig[];
-	/** Their names. */
+	/** Names of services. */
 	readonly removed: readonly string[];
 };
 
-/** Finds the services that have to be touched when one configuration takes the place of another. */
+/** Compares the services of two configurations. */
 export function diffServices(before: Config, after: Config): ServiceChanges {
 	const services = [...after.services.values()];
 	return {
@@ -21,11 +21,13 @@ export function diffServices(before: Config, after: Config): ServiceChanges {
 	};
 }
 
-/** Both are made in one place, with their keys in one order; a new order of variables or headers is a change, too. */
+/**
+ * Compares by JSON, since all services have the same key order. Reordered variables or headers count as a
+ * change.
+ */
 export const isEqualService = (one: ServiceConfig, other: ServiceConfig): boolean =>
 	JSON.stringify(one) === JSON.stringify(other);
 
-/** Whether two configurations mean the same. */
 export function isEqualConfig(one: Config, other: Config): boolean {
 	const text = ({services, ...rest}: Config): string => JSON.stringify([rest, [...services]]);
 	return text(one) === text(other);

@@ -17,17 +17,17 @@ const entrySchema = z.object({
 	packs: z.object({folder: z.string(), sha256: z.string()}).optional(),
 });
 
-/** A configuration file as it was when it was trusted: its content, and that of its packs. */
+/** The content of a configuration file and of its packs when it was trusted. */
 export type TrustEntry = z.infer<typeof entrySchema>;
 
-/** Over this number, the oldest entry is removed. */
+/** Above this number, the oldest entry is removed. */
 const MAX_ENTRIES = 1000;
 const MAX_ENTRY_BYTES = 64 * 1024;
 
 /**
- * The records of `bridge trust`: one file for each configuration, so that two processes never overwrite each other's entries.
- * An entry is for a name in a folder whose links are resolved: a link to a trusted file elsewhere is
- * not trusted, since the relative paths in it would name other files.
+ * The records of `bridge trust`. Each configuration has its own file, so that processes do not overwrite each
+ * other's entries. The key is the file's name in its folder with links resolved. A link to a trusted file
+ * elsewhere is not trusted, since its relative paths would resolve to other files.
  */
 export class TrustStore {
 	readonly #folder: string;
@@ -36,7 +36,7 @@ export class TrustStore {
 		this.#folder = join(userStateFolder(environment, home), 'trusted');
 	}
 
-	/** The entry of a file, by the path that it has now. */
+	/** Returns the entry for the current path of a file. */
 	find(file: string): Promise<TrustEntry | undefined> {
 		return this.#read(this.#entryFile(file));
 	}
@@ -49,7 +49,7 @@ export class TrustStore {
 			await unlink(old).catch(() => {});
 	}
 
-	/** Removes an entry. Resolves to whether there was one. */
+	/** Removes an entry. Resolves to whether it existed. */
 	remove(file: string): Promise<boolean> {
 		return unlink(this.#entryFile(file)).then(
 			() => true,
@@ -60,13 +60,13 @@ export class TrustStore {
 		);
 	}
 
-	/** The paths of all trusted files. */
+	/** Returns the paths of all trusted files. */
 	async list(): Promise<string[]> {
 		const entries = await Promise.all((await this.#byAge()).map(file => this.#read(file)));
 		return entries.flatMap(entry => entry?.path ?? []).sort();
 	}
 
-	/** Changes whenever the entry of a file does. */
+	/** Returns a text that changes with the entry of a file. */
 	stamp(file: string): Promise<string> {
 		return fileStamp(this.#entryFile(file));
 	}
@@ -76,7 +76,7 @@ export class TrustStore {
 		return join(this.#folder, `${name}.json`);
 	}
 
-	/** Reads an entry. A file that is not a valid entry is ignored. */
+	/** Reads an entry. Ignores invalid files. */
 	async #read(file: string): Promise<TrustEntry | undefined> {
 		try {
 			const text = await readRegularTextFile(file, MAX_ENTRY_BYTES, {isOwn: true});
@@ -99,7 +99,7 @@ export class TrustStore {
 	}
 }
 
-/** The key of a file: its name, in its folder with links resolved. */
+/** Returns the key of a file: its name, in its folder with links resolved. */
 export const trustKey = (file: string): string => {
 	const path = resolve(file);
 	return join(resolveRealPath(dirname(path)), basename(path));

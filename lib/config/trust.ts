@@ -11,7 +11,7 @@ import {extensionOf, readConfigText} from './read-file.js';
 import {type TrustEntry, type TrustStore, trustKey} from './trust-store.js';
 import {isObjectOrArray} from './validate.js';
 
-/** Rejects a file whose content is not the one that was trusted. */
+/** Rejects a file whose content differs from the trusted content. */
 export async function requireTrust(store: TrustStore, file: string, sha256: string): Promise<TrustEntry> {
 	const entry = await store.find(file);
 	if (entry?.sha256 === sha256) return entry;
@@ -21,7 +21,7 @@ export async function requireTrust(store: TrustStore, file: string, sha256: stri
 	throw untrustedError(file, message);
 }
 
-/** Rejects packs that are not those that were trusted together with the file. */
+/** Rejects packs that differ from those trusted with the file. */
 export async function requireTrustedPacks(
 	{packs}: TrustEntry,
 	file: string,
@@ -29,10 +29,10 @@ export async function requireTrustedPacks(
 ): Promise<TrustedPacks> {
 	const sha256 = await digestFolder(folder);
 	if (packs?.folder === resolveRealPath(folder) && packs.sha256 === sha256) return {sha256, file};
-	throw untrustedError(file, `The packs in ${folder} are not those that were trusted with ${file}.`);
+	throw untrustedError(file, `The packs in ${folder} differ from those that were trusted with ${file}.`);
 }
 
-/** Why a file would be rejected if it were found; undefined where it is trusted. */
+/** Returns the error that loading a discovered file would throw; undefined if it is trusted. */
 export async function findTrustError(
 	store: TrustStore,
 	file: string,
@@ -49,7 +49,7 @@ export async function findTrustError(
 	return;
 }
 
-/** The shell command that trusts a file. */
+/** Returns the shell command that trusts a file. */
 export const trustCommand = (file: string): string => `bridge trust ${shellQuote(printable(file))}`;
 
 const untrustedError = (file: string, message: string): BridgeError =>
@@ -57,10 +57,13 @@ const untrustedError = (file: string, message: string): BridgeError =>
 		file,
 	});
 
-/** A file to be trusted, and the commands and URLs in it. */
+/** A file to trust, and the commands and URLs in it. */
 export type TrustReview = {readonly entry: TrustEntry; readonly actions: readonly string[]};
 
-/** Reads a file and its packs once, so that the shown content is the trusted content. Runs nothing, and expands variables in `packs` only. */
+/**
+ * Reads a file and its packs once, so that the displayed content is the trusted content. Starts nothing and
+ * expands variables only in `packs`.
+ */
 export async function reviewConfigFile(
 	file: string,
 	environment: EnvironmentVariables,
@@ -68,8 +71,8 @@ export async function reviewConfigFile(
 	const path = trustKey(file);
 	const {text, sha256, writers} = await readConfigText(path, path);
 	if (writers !== undefined) throw writableByOthersError(path, writers);
-	const {value, issues: mistakes} = parseConfigText(text, extensionOf(path, path), MAX_CONFIG_VALUES);
-	if (mistakes.length > 0) throw invalidFileError(path, mistakes);
+	const {value, issues} = parseConfigText(text, extensionOf(path, path), MAX_CONFIG_VALUES);
+	if (issues.length > 0) throw invalidFileError(path, issues);
 	const settings = isObjectOrArray(value) ? value : {};
 	const folder = resolvePacksFolder(settings.packs, environment, dirname(path));
 	const packs = folder === undefined ? undefined : {folder, sha256: await digestFolder(folder)};
@@ -88,7 +91,7 @@ export async function reviewConfigFile(
 	};
 }
 
-/** The packs folder that loading the file would use. Unset variables in other values do not matter. */
+/** Returns the packs folder that loading the file would use. Ignores unset variables in other values. */
 function resolvePacksFolder(
 	input: unknown,
 	environment: EnvironmentVariables,

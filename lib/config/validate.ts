@@ -3,17 +3,17 @@ import {didYouMean} from '../util/did-you-mean.js';
 import {printable, shortened} from '../util/printable.js';
 import type {ConfigIssue, ConfigPath} from './issues.js';
 
-/** A value that fits its shape, or all that is wrong with it. */
+/** A valid value, or the issues of an invalid one. */
 type ValidationResult<T> = {readonly value: T | undefined; readonly issues: readonly ConfigIssue[]};
 
 type ValidationContext = {
-	/** Where the value is in the file. */
+	/** The path of the value in the file. */
 	readonly path: ConfigPath;
-	/** The keys that are known in what is at this path, relative to the value. */
+	/** Returns the known keys of the object at a path relative to the value. */
 	keysAt(path: ConfigPath): readonly string[];
 };
 
-/** Holds a value against a shape, and says of each mistake what was expected, and never what a secret is. */
+/** Validates a value against a schema. Issues describe the expected value and never contain secrets. */
 export function validate<T extends z.ZodType>(
 	schema: T,
 	input: unknown,
@@ -40,13 +40,13 @@ function toConfigIssues(
 			text: `This key is not known. ${didYouMean(key, keysAt(inner))}`.trim(),
 		}));
 	if (issue.code === 'invalid_key') {
-		const [{message} = {message: 'known'}] = issue.issues;
+		const [{message} = {message: 'valid'}] = issue.issues;
 		return [{path: whole, text: `The name is not ${message}.`}];
 	}
 	return [{path: whole, text: `Expected ${issue.message}${describeFound(inner, input)}.`}];
 }
 
-/** Keys whose values, or parts of them, tend to be secret. */
+/** Keys whose values may contain secrets. */
 const sensitiveKeys = new Set([
 	'tokens',
 	'secret',
@@ -69,6 +69,5 @@ function describeFound(path: ConfigPath, input: unknown): string {
 	return `, found ${printable(shortened(JSON.stringify(value) ?? typeof value))}`;
 }
 
-/** Whether a value has keys, or positions. */
 export const isObjectOrArray = (value: unknown): value is {readonly [key: string | number]: unknown} =>
 	typeof value === 'object' && value !== null;

@@ -3,15 +3,15 @@ import type {ConfigPath} from './issues.js';
 import type {LoadedConfig} from './load-config.js';
 import {isSensitiveName} from './secret-names.js';
 
-/** Where a value that is in force comes from. */
+/** The origin of an effective value. */
 export type ValueOrigin = {
 	/** `default`, `guessed`, `bridge.yaml:3`, or `bridge.yaml:3, $NAME`. */
 	readonly text: string;
-	/** Whether it was made of a variable that is named like a secret. */
+	/** Whether a variable with a sensitive name is part of the value. */
 	readonly isSecret: boolean;
 };
 
-/** Other keys that the value of a server's key may have been given by. */
+/** Other paths, relative to the server, that may set the value of a key. */
 const aliasKeys: ReadonlyMap<string, readonly ConfigPath[]> = new Map([
 	['transport', [['type']]],
 	['enabled', [['disabled']]],
@@ -31,7 +31,7 @@ const aliasKeys: ReadonlyMap<string, readonly ConfigPath[]> = new Map([
 	],
 ]);
 
-/** Finds the place of a value, by where it would be in a file that used no other names for anything. */
+/** Finds the origin of a value by its canonical path. Also checks aliases of keys. */
 export function findValueOrigin({file, source}: LoadedConfig, path: ConfigPath): ValueOrigin {
 	const found = alternativePaths(path).flatMap(spelling => source(spelling) ?? [])[0];
 	if (!found || file === undefined)

@@ -8,20 +8,20 @@ import {combineStamps, type LoadedConfig, loadConfigFile} from './load-config.js
 import {fileStamp} from './read-file.js';
 
 export type WatchConfigOptions = {
-	/** What holds now. */
+	/** The current configuration. */
 	readonly loaded: LoadedConfig;
-	/** What variables are taken from. */
+	/** The variables available for expansion. */
 	readonly environment?: EnvironmentVariables;
 	readonly onLoaded: (loaded: LoadedConfig) => void;
-	/** The file is broken or gone; what held before still does. */
+	/** Called when the file is invalid or missing. The previous configuration stays in effect. */
 	readonly onError: (error: BridgeError) => void;
-	/** How often the file is looked at, since the system does not tell of every change. */
+	/** The poll interval, since file system events can be missed. */
 	readonly pollMs?: number;
-	/** How long a file has to stay as it is before it is read: whoever writes it may not be done. */
+	/** The time without changes before the file is read, since a write may be incomplete. */
 	readonly settleMs?: number;
 };
 
-/** Reads a configuration again whenever its file changes, be it written to or replaced, until it is closed. */
+/** Reloads a configuration whenever its file is written or replaced, until it is closed. */
 export function watchConfig(options: WatchConfigOptions): {close(): void} {
 	const {loaded, environment = process.env, onLoaded, onError, pollMs = 2000, settleMs = 100} = options;
 	const {file, trust} = loaded;
@@ -44,7 +44,8 @@ export function watchConfig(options: WatchConfigOptions): {close(): void} {
 		settleMs,
 		initialStamp: loaded.stamp,
 		folder: dirname(file),
-		// A change that is not trusted yet is read again when `bridge trust` has recorded it.
+		// Includes the trust entry, so that an untrusted change is reloaded once `bridge trust` has recorded
+		// it.
 		readStamp: async () => combineStamps(await fileStamp(file), await trust?.stamp(file)),
 		isRelevant: name => name === basename(file),
 		onChange: read,
@@ -57,13 +58,16 @@ export function watchConfig(options: WatchConfigOptions): {close(): void} {
 	};
 }
 
-/** Many write a file by emptying it first. Who reads it then must not take that for the wish to have no servers. */
+/**
+ * Rejects an empty file. Many programs truncate a file before writing it, and this must not remove all
+ * servers.
+ */
 async function rejectEmptyFile(file: string): Promise<void> {
 	const found = await stat(file).catch(() => undefined);
 	if (found?.size !== 0) return;
 	throw new BridgeError(
 		'ERR_CONFIG_INVALID',
 		`${basename(file)} is empty.`,
-		'Write {} into it to have no servers.',
+		'To configure no servers, write {} into the file.',
 	);
 }

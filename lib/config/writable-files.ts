@@ -2,11 +2,13 @@ import {readdir, stat} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {describeForeignWriters} from '../files/secure-file.js';
 
-/** Files of a folder that are checked, and warnings that are listed. */
+/** Limits of the files that are checked in a folder and of the warnings that are listed. */
 const MAX_FILES = 1000;
 const MAX_WARNINGS = 5;
 
-/** Warnings of files that run code as this user, and that other users can write or replace: a configuration and its packs. */
+/**
+ * Warns about files that run code as this user and that others can write: the configuration and its packs.
+ */
 export async function writableFileWarnings(
 	file: string,
 	writers: string | undefined,
@@ -30,7 +32,7 @@ export async function writableFileWarnings(
 }
 
 const writableWarning = (path: string, writers: string): string =>
-	`${path}: ${writers}, so that other users can run programs as you. Make sure that you own it, and run: chmod go-w ${path}`;
+	`${path}: ${writers}, so other users can run programs as you. Make sure that you own it, and run: chmod go-w ${path}`;
 
 async function isWorldWritable(folder: string): Promise<boolean> {
 	const found = await stat(folder).catch(() => undefined);

@@ -11,45 +11,45 @@ const environment = {
 	LEGACY_KEY: 'hunter2',
 };
 
-/** The comment behind the line that begins so. */
-const placeOf = (text: string, start: string): string | undefined =>
+/** Returns the comment after the line with this start. */
+const originOf = (text: string, start: string): string | undefined =>
 	text
 		.split('\n')
 		.find(line => line.trim().startsWith(start))
 		?.split('  # ')[1];
 
-test('shows every value with the place that it comes from', async t => {
+test('prints every value with its origin', async t => {
 	const text = formatConfig(await loadConfigFile(configFixture('whole.yaml'), environment));
 	t.is(text.split('\n')[0], `# ${configFixture('whole.yaml')}`);
-	t.is(placeOf(text, 'listen:'), 'whole.yaml:2');
-	t.is(placeOf(text, 'secret:'), 'whole.yaml:9, $BRIDGE_SECRET');
-	t.is(placeOf(text, 'X-Api-Key:'), 'whole.yaml:16, $LEGACY_KEY');
-	t.is(placeOf(text, 'LOG:'), 'whole.yaml:31, $LOG');
-	t.is(placeOf(text, 'transport: http'), 'whole.yaml:15');
-	t.is(placeOf(text, 'transport: stdio'), 'guessed');
-	t.is(placeOf(text, '- "@modelcontextprotocol'), 'whole.yaml:30');
+	t.is(originOf(text, 'listen:'), 'whole.yaml:2');
+	t.is(originOf(text, 'secret:'), 'whole.yaml:9, $BRIDGE_SECRET');
+	t.is(originOf(text, 'X-Api-Key:'), 'whole.yaml:16, $LEGACY_KEY');
+	t.is(originOf(text, 'LOG:'), 'whole.yaml:31, $LOG');
+	t.is(originOf(text, 'transport: http'), 'whole.yaml:15');
+	t.is(originOf(text, 'transport: stdio'), 'guessed');
+	t.is(originOf(text, '- "@modelcontextprotocol'), 'whole.yaml:30');
 	for (const line of text.trimEnd().split('\n').slice(1)) t.regex(line, /: *$| {2}# /);
 });
 
-test('names the file alone where lines are not known', async t => {
+test('prints only the file name if lines are unknown', async t => {
 	const text = formatConfig(await loadConfigFile(configFixture('whole.toml'), environment));
-	t.is(placeOf(text, 'listen:'), 'whole.toml');
+	t.is(originOf(text, 'listen:'), 'whole.toml');
 });
 
-test('finds the place of what was given by another name', async t => {
+test('finds the origin of values that are set by an alias', async t => {
 	const text = formatConfig(
 		await loaded(
 			t,
 			'mcpServers:\n  a:\n    url: https://x/\n    type: sse\n    disabled: true\n    headers:\n      Accept: a/b\n',
 		),
 	);
-	t.is(placeOf(text, 'transport:'), 'bridge.yaml:4');
-	t.is(placeOf(text, 'enabled: false'), 'bridge.yaml:5');
-	t.is(placeOf(text, 'accept: a/b'), 'bridge.yaml:7');
-	t.is(placeOf(text, 'contentType:'), 'default');
+	t.is(originOf(text, 'transport:'), 'bridge.yaml:4');
+	t.is(originOf(text, 'enabled: false'), 'bridge.yaml:5');
+	t.is(originOf(text, 'accept: a/b'), 'bridge.yaml:7');
+	t.is(originOf(text, 'contentType:'), 'default');
 });
 
-test('shows the defaults where there is no file', async t => {
+test('prints the defaults without a file', async t => {
 	const folder = await newFolder(t);
 	const text = formatConfig(await loadConfig({environment: {}, cwd: folder, home: folder}));
 	t.deepEqual(parse(text), {
@@ -70,10 +70,10 @@ test('shows the defaults where there is no file', async t => {
 		},
 		servers: {},
 	});
-	t.is(placeOf(text, 'listen:'), 'default');
+	t.is(originOf(text, 'listen:'), 'default');
 });
 
-test('shows no secret, wherever it stands [K4]', async t => {
+test('hides secrets everywhere [K4]', async t => {
 	const text = formatConfig(
 		await loaded(
 			t,
@@ -124,10 +124,10 @@ test('shows no secret, wherever it stands [K4]', async t => {
 	t.like(servers.c, {url: '[hidden]'});
 });
 
-/** A value as text, its keys in order. */
+/** Formats a value with sorted keys. */
 const sorted = (value: unknown): string => stringify(value, {sortMapEntries: true});
 
-test('what is shown, and holds no secret, means the same when it is read again', async t => {
+test('printed configurations without secrets can be loaded again', async t => {
 	const first = await loaded(
 		t,
 		[
@@ -140,12 +140,12 @@ test('what is shown, and holds no secret, means the same when it is read again',
 		].join('\n'),
 	);
 	const again = await loaded(t, formatConfig(first));
-	// The transport is written out, so nobody has to guess it any more.
+	// The output contains the transport, so it is no longer guessed.
 	const text = JSON.stringify(comparable(first.config)).replaceAll('Guessed":true', 'Guessed":false');
 	t.is(sorted(comparable(again.config)), sorted(JSON.parse(text)));
 });
 
-test('nothing in a file can write to a terminal [K5]', async t => {
+test('control characters in a file cannot reach the terminal [K5]', async t => {
 	const text = formatConfig(await loaded(t, 'servers: {a: {command: "x\\e[31m\\n# y", cwd: "\\u009b"}}'));
 	t.notRegex(text.replaceAll('\n', ''), /\p{Cc}/u);
 });

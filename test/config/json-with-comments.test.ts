@@ -7,17 +7,17 @@ const plain = fc
 	// JSON.stringify writes -0 as 0.
 	.map(value => JSON.parse(JSON.stringify(value)) as unknown);
 
-test('reads all JSON as JSON.parse does', t => {
+test('parses JSON like JSON.parse', t => {
 	fc.assert(
 		fc.property(plain, fc.constantFrom(undefined, 2, '\t'), (value, indent) => {
-			const {value: read, issues: mistakes} = parseJsonWithComments(JSON.stringify(value, undefined, indent));
-			t.deepEqual(mistakes, []);
-			t.deepEqual(read, value);
+			const {value: parsed, issues} = parseJsonWithComments(JSON.stringify(value, undefined, indent));
+			t.deepEqual(issues, []);
+			t.deepEqual(parsed, value);
 		}),
 	);
 });
 
-test('reads no text that JSON.parse does not, unless it has comments or commas to spare', t => {
+test('rejects text that JSON.parse rejects, except comments and trailing commas', t => {
 	fc.assert(
 		fc.property(plain, fc.nat(), fc.constantFrom('', '}', ']', '"', ':', '{', '0', 'x'), (value, at, odd) => {
 			const text = JSON.stringify(value);
@@ -30,52 +30,52 @@ test('reads no text that JSON.parse does not, unless it has comments or commas t
 			} catch {
 				isJson = false;
 			}
-			const {value: read, issues: mistakes} = parseJsonWithComments(changed);
-			if (mistakes.length === 0 && isJson) t.deepEqual(read, expected);
-			else if (mistakes.length === 0) t.regex(changed, /,\s*[\]}]|\/[/*]/);
-			else if (isJson) t.regex(mistakes[0]?.text ?? '', /stands here twice/);
+			const {value: parsed, issues} = parseJsonWithComments(changed);
+			if (issues.length === 0 && isJson) t.deepEqual(parsed, expected);
+			else if (issues.length === 0) t.regex(changed, /,\s*[\]}]|\/[/*]/);
+			else if (isJson) t.regex(issues[0]?.text ?? '', /Duplicate key/);
 		}),
 	);
 });
 
-test('passes over comments and commas behind the last item', t => {
+test('skips comments and trailing commas', t => {
 	const text = '// one\n{"a": [1, 2, /* three */], // "b": 4\n/**/"c": "// no comment /*", "d": {},}\n// end';
 	t.deepEqual(parseJsonWithComments(text).value, {a: [1, 2], c: '// no comment /*', d: {}});
 });
 
-test('keeps every key as data', t => {
+test('treats every key as data', t => {
 	const {value} = parseJsonWithComments('{"__proto__": {"polluted": true}, "constructor": 1}');
 	t.deepEqual(Object.keys(value as object), ['__proto__', 'constructor']);
 	t.is(({} as {polluted?: true}).polluted, undefined);
 });
 
-test('notes the line of each key and item', t => {
+test('records the line of each key and item', t => {
 	const {lines} = parseJsonWithComments('{\n"a": {\n\n"b": [\n1,\n2]}}');
 	t.is(lines.get(['a']), 2);
 	t.is(lines.get(['a', 'b']), 4);
 	t.is(lines.get(['a', 'b', 1]), 6);
 });
 
-for (const [text, line, column, says] of [
-	['', 1, 1, /value is missing/],
-	['{"a": 1', 1, 8, /, or } is missing/],
-	['{\n  "a" 1}', 2, 7, /: is missing/],
-	['{\n  a: 1}', 2, 3, /key in double quotes/],
-	['{"a": 1, "a": 2}', 1, 10, /"a" stands here twice/],
-	['[1 2]', 1, 4, /, or ] is missing/],
-	['{"a": 01}', 1, 7, /value is missing/],
-	['{"a": nope}', 1, 7, /value is missing/],
+for (const [text, line, column, pattern] of [
+	['', 1, 1, /Expected a value/],
+	['{"a": 1', 1, 8, /Expected , or }/],
+	['{\n  "a" 1}', 2, 7, /Expected :/],
+	['{\n  a: 1}', 2, 3, /Expected a key in double quotes/],
+	['{"a": 1, "a": 2}', 1, 10, /Duplicate key "a"/],
+	['[1 2]', 1, 4, /Expected , or ]/],
+	['{"a": 01}', 1, 7, /Expected a value/],
+	['{"a": nope}', 1, 7, /Expected a value/],
 	["{'a': 1}", 1, 2, /key in double quotes/],
 	['{"a": "x\ny"}', 1, 7, /closing " is missing/],
-	['{"a": "\\x"}', 1, 7, /not written as JSON has it/],
-	['{} {}', 1, 4, /follows the end/],
+	['{"a": "\\x"}', 1, 7, /Invalid JSON string/],
+	['{} {}', 1, 4, /after the end/],
 	['{,}', 1, 2, /key in double quotes/],
 	['{"a": 1,,}', 1, 9, /key in double quotes/],
-	['{} /* on and on', 1, 4, /end of this comment/],
+	['{} /* on and on', 1, 4, /comment is not closed/],
 	[`${'['.repeat(100_000)}`, 1, 66, /nested too deeply/],
 ] as const)
-	test(`finds what is wrong with ${JSON.stringify(text.slice(0, 40))}, and where`, t => {
-		const [mistake] = parseJsonWithComments(text).issues;
-		t.like(mistake, {line, column});
-		t.regex(mistake?.text ?? '', says);
+	test(`reports the error in ${JSON.stringify(text.slice(0, 40))} with its location`, t => {
+		const [issue] = parseJsonWithComments(text).issues;
+		t.like(issue, {line, column});
+		t.regex(issue?.text ?? '', pattern);
 	});

@@ -23,7 +23,7 @@ const otherLimits = {
 	...noQuotas,
 };
 
-test('without a file everything is as by default', async t => {
+test('uses defaults without a file', async t => {
 	const folder = await newFolder(t);
 	const {config, file} = await loadConfig({environment: {}, cwd: folder, home: folder});
 	t.is(file, undefined);
@@ -43,7 +43,7 @@ test('without a file everything is as by default', async t => {
 	});
 });
 
-test('looks for a file where it is named, then in $BRIDGE_CONFIG, here, and at home, in order', async t => {
+test('searches the named file, $BRIDGE_CONFIG, the working directory and the home folder, in this order', async t => {
 	const folder = await newFolder(t);
 	const home = join(folder, 'home');
 	const cwd = join(folder, 'cwd');
@@ -72,13 +72,13 @@ test('looks for a file where it is named, then in $BRIDGE_CONFIG, here, and at h
 	t.is(await ports('bridge.toml', '../other.yaml'), 5);
 });
 
-test('a named file that is missing is an error, even where another would be found', async t => {
+test('a missing named file is an error, even if another file would be found', async t => {
 	const cwd = await newFolder(t);
 	await writeFile(join(cwd, 'bridge.yaml'), 'listen: 1');
 	for (const options of [{named: 'none.yaml', environment: {}}, {environment: {BRIDGE_CONFIG: 'none.yaml'}}])
 		await t.throwsAsync(loadConfig({...options, cwd, home: cwd}), {
 			code: 'ERR_CONFIG_INVALID',
-			message: 'none.yaml cannot be read: there is no such file.',
+			message: 'none.yaml cannot be read: no such file.',
 		});
 });
 
@@ -129,7 +129,7 @@ const files = {
 };
 
 for (const name of ['whole.yaml', 'whole.json', 'whole.toml'])
-	test(`reads every key of ${name}`, async t => {
+	test(`loads every key of ${name}`, async t => {
 		const {config, warnings} = await loadConfigFile(configFixture(name), environment);
 		t.deepEqual(warnings.filter(isAboutContent), []);
 		const {services, ...whole} = config;
@@ -151,7 +151,7 @@ for (const name of ['whole.yaml', 'whole.json', 'whole.toml'])
 		t.deepEqual(services.get('files'), files);
 	});
 
-test('a .mcp.json of Claude Code loads as it is', async t => {
+test('loads a .mcp.json of Claude Code unchanged', async t => {
 	const {config, warnings} = await loadConfigFile(configFixture('claude-code.mcp.json'), {});
 	t.deepEqual(warnings.filter(isAboutContent), []);
 	t.deepEqual(
@@ -170,7 +170,7 @@ test('a .mcp.json of Claude Code loads as it is', async t => {
 	t.is(serviceOf(config, 'db').args.at(-1), 'sqlite::memory:');
 });
 
-test('a file of Claude Desktop loads as it is, with a warning of what means nothing here', async t => {
+test('loads a file of Claude Desktop unchanged, with a warning about unused keys', async t => {
 	const file = configFixture('claude-desktop.json');
 	const {config, warnings} = await loadConfigFile(file, {});
 	t.deepEqual([...config.services.keys()], ['filesystem', 'brave-search']);
@@ -179,13 +179,13 @@ test('a file of Claude Desktop loads as it is, with a warning of what means noth
 	);
 });
 
-test('a file of Cursor loads as it is', async t => {
+test('loads a file of Cursor unchanged', async t => {
 	const {config} = await loadConfigFile(configFixture('cursor.json'), {MY_KEY: 'k'});
 	t.like(serviceOf(config, 'local'), {enabled: false, env: {API_KEY: 'k'}, transport: 'stdio'});
 	t.like(serviceOf(config, 'remote'), {enabled: true, headers: {API_KEY: 'k'}, transport: 'http'});
 });
 
-test('a file of VS Code loads as it is', async t => {
+test('loads a file of VS Code unchanged', async t => {
 	const {config} = await loadConfigFile(configFixture('vscode.json'), {});
 	t.deepEqual(
 		[...config.services.values()].map(({transport}) => transport),
@@ -193,14 +193,14 @@ test('a file of VS Code loads as it is', async t => {
 	);
 });
 
-test('a file may begin with a byte order mark, and a YAML file may be empty', async t => {
+test('accepts a byte order mark and an empty YAML file', async t => {
 	t.is((await loaded(t, '\uFEFFlisten: 5')).config.listen.port, 5);
 	t.is((await loaded(t, '\uFEFF{"listen": 5}', {name: 'a.json'})).config.listen.port, 5);
 	t.is((await loaded(t, '# nothing\n')).config.services.size, 0);
 	t.is((await loaded(t, 'servers:\n')).config.services.size, 0);
 });
 
-test('all mistakes of a file are told at once, in the order of its lines', async t => {
+test('reports all errors of a file at once, sorted by line', async t => {
 	const text = await complaint(
 		t,
 		[
@@ -230,13 +230,13 @@ test('all mistakes of a file are told at once, in the order of its lines', async
 	);
 });
 
-test('no more mistakes are told than anybody reads', async t => {
+test('limits the number of reported errors', async t => {
 	const text = await complaint(t, Array.from({length: 5000}, (_, at) => `key${at}: 1`).join('\n'));
 	t.is(text.split('\n').length, 23);
-	t.regex(text, /there are 4980 more mistakes/);
+	t.regex(text, /4980 more mistakes are not listed/);
 });
 
-test('a secret that others can read is warned of, and one in a variable is not', async t => {
+test('warns about a literal secret that others can read, but not about one in a variable', async t => {
 	const [literal, variable] = await Promise.all(
 		['tokens: [hunter2hunter2hunter2]', `tokens: ["$\{TOKEN}"]`].map(async text => {
 			const file = await written(t, 'bridge.yaml', text);
@@ -253,7 +253,7 @@ test('a secret that others can read is warned of, and one in a variable is not',
 	t.deepEqual((await loadConfigFile(literal ?? '', {})).warnings, []);
 });
 
-test('a file is read through a link, and its paths are relative to the link', async t => {
+test('reads a file through a link, and resolves its paths relative to the link', async t => {
 	const folder = await newFolder(t);
 	await mkdir(join(folder, 'a'));
 	await writeFile(join(folder, 'a/real.yaml'), 'packs: p');
@@ -261,7 +261,7 @@ test('a file is read through a link, and its paths are relative to the link', as
 	t.is((await loadConfigFile(join(folder, 'bridge.yaml'), {})).config.packs, join(folder, 'p'));
 });
 
-test('what is no file is refused, and nothing waits for it', async t => {
+test('rejects folders, pipes and devices without blocking', async t => {
 	const folder = await newFolder(t);
 	await mkdir(join(folder, 'folder.yaml'));
 	await promisify(execFile)('mkfifo', [join(folder, 'pipe.yaml')]);
@@ -269,11 +269,11 @@ test('what is no file is refused, and nothing waits for it', async t => {
 	for (const name of ['folder', 'pipe', 'zero'])
 		await t.throwsAsync(loadConfigFile(join(folder, `${name}.yaml`), {}), {
 			code: 'ERR_CONFIG_INVALID',
-			message: /is no file|it is a folder/,
+			message: /is not a regular file|it is a folder/,
 		});
 });
 
-test('where a value comes from is known by line and variable', async t => {
+test('returns the line and the variables of each value', async t => {
 	const {source} = await loaded(t, `listen: 5\ntokens:\n  - "$\{A:-sixteen-letters}$\{B:-y}"\n`);
 	t.deepEqual(source(['listen']), {line: 1, variables: []});
 	t.deepEqual(source(['tokens', 0]), {line: 3, variables: ['A', 'B']});

@@ -5,28 +5,28 @@ import type {Config} from '../../lib/config/schema.js';
 
 const folder = '/etc/bridge';
 
-function configOf(given: unknown): Config {
-	const {config, issues: mistakes} = resolveConfig(given, folder);
-	if (!config) throw new Error(JSON.stringify(mistakes));
+function configOf(input: unknown): Config {
+	const {config, issues} = resolveConfig(input, folder);
+	if (!config) throw new Error(JSON.stringify(issues));
 	return config;
 }
 
-/** What is wrong, as `path: text`. */
-const wrongs = (given: unknown): string[] =>
-	resolveConfig(given, folder).issues.map(({path = [], text}) => `${path.join('.')}: ${text}`);
+/** Returns the issues as `path: text`. */
+const issuesOf = (input: unknown): string[] =>
+	resolveConfig(input, folder).issues.map(({path = [], text}) => `${path.join('.')}: ${text}`);
 
-for (const [given, host, port] of [
+for (const [input, host, port] of [
 	['127.0.0.1:7411', '127.0.0.1', 7411],
 	['localhost:0', 'localhost', 0],
 	['[::1]:65535', '::1', 65_535],
 	[8080, '127.0.0.1', 8080],
 	['8080', '127.0.0.1', 8080],
 ] as const)
-	test(`listens at ${JSON.stringify(given)}`, t => {
-		t.deepEqual(configOf({listen: given}).listen, {host, port});
+	test(`accepts the address ${JSON.stringify(input)}`, t => {
+		t.deepEqual(configOf({listen: input}).listen, {host, port});
 	});
 
-for (const given of [
+for (const input of [
 	'',
 	':7411',
 	'127.0.0.1',
@@ -44,20 +44,20 @@ for (const given of [
 	{},
 	[],
 ])
-	test(`does not listen at ${JSON.stringify(given)}`, t => {
-		t.regex(wrongs({listen: given})[0] ?? '', /^listen: Expected an address and a port/);
+	test(`rejects the address ${JSON.stringify(input)}`, t => {
+		t.regex(issuesOf({listen: input})[0] ?? '', /^listen: Expected an address and a port/);
 	});
 
 for (const listen of ['0.0.0.0:1', '[::]:1', '192.168.1.1:1', 'example.com:1'])
-	test(`does not listen at ${listen} without tokens, and names both remedies`, t => {
-		const [wrong = ''] = wrongs({listen});
-		t.regex(wrong, /^listen: .*can be reached from other machines/);
-		t.regex(wrong, /Listen on 127\.0\.0\.1:1, or set tokens/);
-		t.deepEqual(wrongs({listen, tokens: []}).length, 1);
-		t.deepEqual(wrongs({listen, tokens: ['a-token-of-sixteen']}), []);
+	test(`rejects ${listen} without tokens and names both remedies`, t => {
+		const [issue = ''] = issuesOf({listen});
+		t.regex(issue, /^listen: .*can be reached from other machines/);
+		t.regex(issue, /Listen on 127\.0\.0\.1:1, or set tokens/);
+		t.deepEqual(issuesOf({listen, tokens: []}).length, 1);
+		t.deepEqual(issuesOf({listen, tokens: ['a-token-of-sixteen']}), []);
 	});
 
-for (const [given, says] of [
+for (const [input, pattern] of [
 	[{tokens: ['']}, /^tokens\.0: Expected a token/],
 	[{tokens: ['a b']}, /^tokens\.0: Expected a token/],
 	[{tokens: ['a\r\nb']}, /^tokens\.0: Expected a token/],
@@ -72,9 +72,9 @@ for (const [given, says] of [
 	[{limits: {sessions: 0}}, /^limits\.sessions: Expected a whole number/],
 	[{limits: {sessions: 1.5}}, /^limits\.sessions: Expected a whole number/],
 	[{limits: {idle: '90d'}}, /^limits\.idle: Expected a time/],
-	[{limits: {rate: '0/s'}}, /^limits\.rate: Expected so many requests in a second/],
-	[{limits: {rate: '10/d'}}, /^limits\.rate: Expected so many requests in a second/],
-	[{limits: {rate: 10}}, /^limits\.rate: Expected so many requests in a second/],
+	[{limits: {rate: '0/s'}}, /^limits\.rate: Expected a number of requests per second/],
+	[{limits: {rate: '10/d'}}, /^limits\.rate: Expected a number of requests per second/],
+	[{limits: {rate: 10}}, /^limits\.rate: Expected a number of requests per second/],
 	[
 		{limits: {clientSessions: -1}},
 		/^limits\.clientSessions: Expected a whole number up to 1000000; 0 for no quota/,
@@ -87,18 +87,18 @@ for (const [given, says] of [
 	[{store: 'http://x'}, /^store: Expected a URL that begins with redis/],
 	[{packs: 'a\0b'}, /^packs: Expected text/],
 	[{servers: []}, undefined],
-	[{servers: ['x']}, /^servers: Expected names of servers/],
-	[{servers: 'x'}, /^servers: Expected names of servers/],
+	[{servers: ['x']}, /^servers: Expected server names/],
+	[{servers: 'x'}, /^servers: Expected server names/],
 	[{Servers: {}}, /^Servers: This key is not known\. Did you mean servers\?/],
 	[{mcpservers: {}}, /^mcpservers: This key is not known\. Did you mean mcpServers\?/],
 ] as const)
-	test(`${says ? 'refuses' : 'takes'} ${JSON.stringify(given)}`, t => {
-		const found = wrongs(given);
-		t.is(found.length, says ? 1 : 0);
-		if (says) t.regex(found[0] ?? '', says);
+	test(`${pattern ? 'rejects' : 'accepts'} ${JSON.stringify(input)}`, t => {
+		const found = issuesOf(input);
+		t.is(found.length, pattern ? 1 : 0);
+		if (pattern) t.regex(found[0] ?? '', pattern);
 	});
 
-test('takes what variables hold, which is always text', t => {
+test('accepts strings for all types, since variables only contain strings', t => {
 	const {limits, services} = configOf({
 		limits: {
 			sessions: '5',
@@ -123,17 +123,17 @@ test('takes what variables hold, which is always text', t => {
 	t.like(services.get('a'), {enabled: false, cacheTools: true, timeoutMs: 2500});
 });
 
-test('mcpServers is another name of servers, and the other may be there when it is empty', t => {
+test('mcpServers is an alias of servers, and one of them may be empty', t => {
 	const one = {a: {command: 'x'}};
-	for (const given of [{mcpServers: one}, {mcpServers: one, servers: {}}, {servers: one, mcpServers: null}])
-		t.deepEqual([...configOf(given).services.keys()], ['a']);
-	t.deepEqual(wrongs({servers: one, mcpServers: one}), [
-		'mcpServers: This is another name of servers. Use one of the two.',
+	for (const input of [{mcpServers: one}, {mcpServers: one, servers: {}}, {servers: one, mcpServers: null}])
+		t.deepEqual([...configOf(input).services.keys()], ['a']);
+	t.deepEqual(issuesOf({servers: one, mcpServers: one}), [
+		'mcpServers: mcpServers is an alias of servers. Use only one of them.',
 	]);
 });
 
 for (const name of ['a', '0', 'a_b-c', 'constructor', 'tostring', 'x'.repeat(64)])
-	test(`a service may be called ${name} [B12]`, t => {
+	test(`accepts ${name} as a service name [B12]`, t => {
 		t.deepEqual([...configOf({servers: {[name]: {command: 'x'}}}).services.keys()], [name]);
 	});
 
@@ -154,38 +154,38 @@ for (const name of [
 	'toString',
 	'hasOwnProperty',
 ])
-	test(`a service may not be called ${JSON.stringify(name)} [B12]`, t => {
-		const found = wrongs({servers: {[name]: {command: 'x'}}});
+	test(`rejects ${JSON.stringify(name)} as a service name [B12]`, t => {
+		const found = issuesOf({servers: {[name]: {command: 'x'}}});
 		t.is(found.length, 1);
-		t.regex(found[0] ?? '', /The name of a server is part of its URL/);
+		t.regex(found[0] ?? '', /Invalid server name, since it is part of a URL/);
 	});
 
-test('a name that is refused comes with one that would do', t => {
-	t.regex(wrongs({servers: {'My Server!': {command: 'x'}}})[0] ?? '', / my-server would do\.$/);
+test('suggests a valid name for an invalid one', t => {
+	t.regex(issuesOf({servers: {'My Server!': {command: 'x'}}})[0] ?? '', / Try my-server\.$/);
 });
 
-for (const [given, key] of [
+for (const [input, key] of [
 	[{tokens: ['a-token-of-sixteen', 'fifteen-letters']}, 'tokens.1'],
 	[{secret: 'fifteen-letters'}, 'secret'],
 	[{secret: 'a secret of some length\nfifteen-letters'}, 'secret'],
 ] as const)
-	test(`rejects ${JSON.stringify(given)}, and prints how to make a longer one [SEC-D21]`, t => {
-		const [wrong = ''] = wrongs(given);
-		t.true(wrong.startsWith(`${key}: Expected`), wrong);
-		t.regex(wrong, /16 characters or more.*openssl rand -hex 16/);
-		t.false(wrong.includes('fifteen'));
+	test(`rejects ${JSON.stringify(input)} and prints a command that creates a longer one [SEC-D21]`, t => {
+		const [issue = ''] = issuesOf(input);
+		t.true(issue.startsWith(`${key}: Expected`), issue);
+		t.regex(issue, /16 characters or more.*openssl rand -hex 16/);
+		t.false(issue.includes('fifteen'));
 	});
 
-test('packs are looked for beside the file', t => {
+test('resolves packs relative to the file', t => {
 	t.is(configOf({packs: './packs'}).packs, '/etc/bridge/packs');
 	t.is(configOf({packs: '/abs'}).packs, '/abs');
 });
 
-test('$schema, which editors use, is passed over without a word', t => {
+test('ignores $schema, which editors use, without a warning', t => {
 	t.deepEqual(resolveConfig({$schema: 'https://x'}, folder).warnings, []);
 });
 
-test('a store that cannot be read in full is told of, and never shown [K2]', t => {
+test('reports a malformed store without showing it [K2]', t => {
 	const secret = 'a secret of some length';
 	const good = 'redis://bridge:a%25b@store:6379/0?sentinel=shared&node=other:26379';
 	t.is(configOf({secret, store: good}).store?.href, good);
@@ -197,14 +197,14 @@ test('a store that cannot be read in full is told of, and never shown [K2]', t =
 		'http://store',
 		'store:6379',
 	]) {
-		const [found = '', ...others] = wrongs({secret, store});
+		const [found = '', ...others] = issuesOf({secret, store});
 		t.deepEqual(others, []);
 		t.regex(found, /^store: Expected a URL that begins with redis:\/\/ or rediss:\/\//);
 		t.false(found.includes('100%'));
 	}
 });
 
-test('a client gets half of each limit if there are several tokens [SEC-D18]', t => {
+test('quotas default to half of each limit with several tokens [SEC-D18]', t => {
 	const tokens = ['token-of-client-a', 'token-of-client-b'];
 	const half = Math.floor(Math.max(4, availableParallelism()) / 2);
 	t.like(configOf({tokens}).limits, {clientSessions: 500, clientRuns: half, clientRequests: 512});

@@ -10,7 +10,7 @@ const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, {nil: u
 const text = fc.string({unit: 'binary', minLength: 1, maxLength: 20}).filter(value => !value.includes('\0'));
 const latin = fc.stringMatching(/^[\x20-\x7e\xa0-\xff]{0,20}$/);
 const named = (name: fc.Arbitrary<string>, value: fc.Arbitrary<string>) =>
-	fc.dictionary(name, value, {maxKeys: 3}).map(given => Object.fromEntries(Object.entries(given)));
+	fc.dictionary(name, value, {maxKeys: 3}).map(record => Object.fromEntries(Object.entries(record)));
 
 const common = {
 	cacheTools: optional(fc.boolean()),
@@ -45,20 +45,20 @@ const file = fc.record({
 	}),
 });
 
-/** Without what is undefined, which no syntax can hold. */
+/** Removes undefined values, which no syntax can represent. */
 const plain = (value: unknown): object => JSON.parse(JSON.stringify(value)) as object;
 
-test('a configuration means the same in YAML, JSON and TOML', t => {
+test('YAML, JSON and TOML produce the same configuration', t => {
 	fc.assert(
-		fc.property(file, given => {
-			const value = plain(given);
-			const {config, issues: mistakes} = resolveConfig(value, '/etc');
-			t.deepEqual(mistakes, []);
+		fc.property(file, input => {
+			const value = plain(input);
+			const {config, issues} = resolveConfig(value, '/etc');
+			t.deepEqual(issues, []);
 			const expected = comparable(config);
 			const texts = [
 				['.yaml', toYaml(value)],
 				['.json', JSON.stringify(value, undefined, '\t')],
-				// JSON is YAML as well.
+				// JSON is also valid YAML.
 				['.yml', JSON.stringify(value)],
 				['.toml', toToml(value)],
 			] as const;
@@ -76,16 +76,16 @@ test('a configuration means the same in YAML, JSON and TOML', t => {
 	);
 });
 
-test('no text, however odd, ends in anything but a value or mistakes', t => {
+test('any text results in a value or in issues', t => {
 	const odd = fc.oneof(
 		fc.string({unit: 'binary', maxLength: 60}),
 		fc.string({unit: fc.constantFrom(...'{}[]:,"\'#&*!|>-=\n\t a1/\\$%@`~<?'), maxLength: 40}),
 	);
 	fc.assert(
 		fc.property(odd, fc.constantFrom('.yaml', '.json', '.toml'), (written, ending) => {
-			const {value, issues: mistakes} = parseConfigText(written, ending);
-			const resolved = mistakes.length > 0 ? undefined : resolveConfig(value, '/etc');
-			t.true(mistakes.length > 0 || resolved !== undefined);
+			const {value, issues} = parseConfigText(written, ending);
+			const resolved = issues.length > 0 ? undefined : resolveConfig(value, '/etc');
+			t.true(issues.length > 0 || resolved !== undefined);
 		}),
 		{numRuns: 3000},
 	);

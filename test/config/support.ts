@@ -8,21 +8,23 @@ import type {Config, ServiceConfig} from '../../lib/config/schema.js';
 import {BridgeError} from '../../lib/core/errors.js';
 import {newFolder} from '../helpers/program.js';
 
-/** The path of a file under fixtures/config, as it stands in the sources. */
+/** Returns the source path of a file in fixtures/config. */
 export const configFixture = (name: string): string =>
 	fileURLToPath(new URL(`../../../fixtures/config/${name}`, import.meta.url));
 
-/** Whether a warning is about what a file holds, and not about who can write to it: a clone may belong to any user. */
+/**
+ * Returns whether a warning is about the content of a file. Clones may also cause warnings about permissions.
+ */
 export const isAboutContent = (warning: string): boolean => !warning.includes('other users can run programs');
 
-/** Writes a file into a folder of its own. */
+/** Writes a file into a new folder. */
 export async function written(t: ExecutionContext, name: string, text: string | Uint8Array): Promise<string> {
 	const file = join(await newFolder(t), name);
 	await writeFile(file, text, {mode: 0o600});
 	return file;
 }
 
-/** Loads a text as the file with this name. */
+/** Loads a text as a configuration file. */
 export async function loaded(
 	t: ExecutionContext,
 	text: string,
@@ -31,7 +33,7 @@ export async function loaded(
 	return loadConfigFile(await written(t, name, text), environment);
 }
 
-/** What the error says that loading this text ends in. */
+/** Returns the error message of loading a text. */
 export async function complaint(
 	t: ExecutionContext,
 	text: string,
@@ -43,14 +45,14 @@ export async function complaint(
 	return error?.sentence ?? '';
 }
 
-/** The service with this name, which there has to be. */
+/** Returns the service with this name. Throws if it does not exist. */
 export function serviceOf({services}: Config, name: string): ServiceConfig {
 	const service = services.get(name);
-	if (!service) throw new Error(`There is no service ${name}.`);
+	if (!service) throw new Error(`The service ${name} does not exist.`);
 	return service;
 }
 
-/** The same with URLs as text and maps as lists, since `t.deepEqual` takes any two URLs for equal. */
+/** Converts URLs to strings and maps to lists, since `t.deepEqual` considers any two URLs equal. */
 export const comparable = (value: unknown): unknown => {
 	if (value instanceof URL) return value.href;
 	if (value instanceof Map) return [...value].map(comparable);

@@ -6,16 +6,16 @@ import {type WatchConfigOptions, watchConfig} from '../../lib/config/watch-confi
 import type {BridgeError} from '../../lib/core/errors.js';
 import {newFolder} from '../helpers/program.js';
 
-/** Never, as far as a test is concerned. */
+/** Longer than any test. */
 const NEVER_MS = 2 ** 30;
 
 type Event = LoadedConfig | BridgeError;
 
-/** Watches a file, and hands out what happens, one after the other. */
+/** Watches a file. The returned functions wait for the next event. */
 async function start(t: ExecutionContext, file: string, options: Partial<WatchConfigOptions> = {}) {
 	const events: Event[] = [];
 	let wake = (): void => {};
-	const tell = (event: Event): void => {
+	const record = (event: Event): void => {
 		events.push(event);
 		wake();
 	};
@@ -23,13 +23,13 @@ async function start(t: ExecutionContext, file: string, options: Partial<WatchCo
 	const watching = watchConfig({
 		loaded,
 		environment: {},
-		onLoaded: tell,
-		onError: tell,
+		onLoaded: record,
+		onError: record,
 		settleMs: 10,
 		pollMs: 20,
 		...options,
 	});
-	// Watching alone does not keep a process from ending.
+	// The watcher does not keep the process alive.
 	const alive = setInterval(() => {}, 1000);
 	t.teardown(() => {
 		watching.close();
@@ -55,7 +55,7 @@ async function newFile(t: ExecutionContext): Promise<string> {
 	return file;
 }
 
-test('a file that is empty is told of, and does not end what holds [K3]', async t => {
+test('rejects an empty file and keeps the previous configuration [K3]', async t => {
 	const file = await newFile(t);
 	const {next, port} = await start(t, file);
 	await writeFile(file, '');
@@ -65,13 +65,13 @@ test('a file that is empty is told of, and does not end what holds [K3]', async 
 	t.is(await port(), 22);
 });
 
-/** Writes a file as a whole, as those do who want nobody to see half of it. */
+/** Replaces a file atomically, so that it is never partially written. */
 async function replaced(file: string, text: string): Promise<void> {
 	await writeFile(`${file}.new`, text);
 	await rename(`${file}.new`, file);
 }
 
-test('a file that is written to is read again', async t => {
+test('reloads a file after a write', async t => {
 	const file = await newFile(t);
 	const {port} = await start(t, file, {settleMs: 300, pollMs: NEVER_MS});
 	await writeFile(file, 'listen: 22');
@@ -80,7 +80,7 @@ test('a file that is written to is read again', async t => {
 	t.is(await port(), 333);
 });
 
-test('a file that is replaced, as editors do, is read again', async t => {
+test('reloads a file that is replaced, as editors do', async t => {
 	const file = await newFile(t);
 	const {port} = await start(t, file);
 	for (const number of [2, 3]) {
@@ -90,14 +90,14 @@ test('a file that is replaced, as editors do, is read again', async t => {
 	}
 });
 
-test('the system tells of changes, without waiting for the next look', async t => {
+test('file system events trigger a reload before the next poll', async t => {
 	const file = await newFile(t);
 	const {port} = await start(t, file, {pollMs: NEVER_MS});
 	await replaced(file, 'listen: 2');
 	t.is(await port(), 2);
 });
 
-test('a change that the system does not tell of is seen: a link whose folder is swapped', async t => {
+test('polling detects a swapped link in the path, which causes no event', async t => {
 	const folder = await newFolder(t);
 	for (const name of ['one', 'two']) await mkdir(join(folder, name));
 	await mkdir(join(folder, 'conf'));
@@ -111,7 +111,7 @@ test('a change that the system does not tell of is seen: a link whose folder is 
 	t.is(await port(), 2);
 });
 
-test('a broken file is told of once, and the next good one is read [K3]', async t => {
+test('reports an invalid file once and loads the next valid one [K3]', async t => {
 	const file = await newFile(t);
 	const {next, port, events} = await start(t, file);
 	await replaced(file, 'lisen: 2');
@@ -121,18 +121,18 @@ test('a broken file is told of once, and the next good one is read [K3]', async 
 	t.deepEqual(events, []);
 });
 
-test('a file that is gone is told of once, and read when it is there again [K3]', async t => {
+test('reports a missing file once and loads it when it reappears [K3]', async t => {
 	const file = await newFile(t);
 	const {next, port, events} = await start(t, file);
 	await rm(file);
 	const error = (await next()) as BridgeError;
-	t.regex(error.message, /there is no such file/);
+	t.regex(error.message, /no such file/);
 	await replaced(file, 'listen: 4');
 	t.is(await port(), 4);
 	t.deepEqual(events, []);
 });
 
-test('other files of the folder are nobody’s business', async t => {
+test('ignores other files in the folder', async t => {
 	const file = await newFile(t);
 	const {port, events} = await start(t, file);
 	await writeFile(`${file}.bak`, 'listen: 9');
@@ -141,7 +141,7 @@ test('other files of the folder are nobody’s business', async t => {
 	t.deepEqual(events, []);
 });
 
-test('a change between reading the file and watching it is not missed', async t => {
+test('detects a change between loading and watching', async t => {
 	const file = await newFile(t);
 	const loaded = await loadConfigFile(file, {});
 	await replaced(file, 'listen: 66');
@@ -149,16 +149,16 @@ test('a change between reading the file and watching it is not missed', async t 
 	t.is(await port(), 66);
 });
 
-test('a file that has not changed is not read again', async t => {
+test('does not reload an unchanged file', async t => {
 	const file = await newFile(t);
 	const {events} = await start(t, file);
-	// One that has reason to tell, and begins later, has told by the time that the first would have.
+	// The second watcher starts later with a change. By its event, the first would have reported one as well.
 	const other = await start(t, file, {loaded: {...(await loadConfigFile(file, {})), stamp: 'another'}});
 	t.is(await other.port(), 1);
 	t.deepEqual(events, []);
 });
 
-test('nothing is told after the end', async t => {
+test('reports nothing after close', async t => {
 	const file = await newFile(t);
 	const first = await start(t, file);
 	const second = await start(t, file);
@@ -168,7 +168,7 @@ test('nothing is told after the end', async t => {
 	t.deepEqual(first.events, []);
 });
 
-test('where there is no file, there is nothing to watch', t => {
+test('watches nothing without a file', t => {
 	const loaded = {file: undefined, stamp: ''} as unknown as LoadedConfig;
 	const never = (): never => t.fail() as never;
 	t.notThrows(() => watchConfig({loaded, onLoaded: never, onError: never}).close());

@@ -23,33 +23,36 @@ export type AdaptClientFileOptions = {
 	readonly cwd: string;
 	readonly home: string;
 	readonly environment: EnvironmentVariables;
-	/** Whether variables that Codex passes on if they are set are kept if they are not. */
+	/** Whether to keep `env_vars` entries of Codex whose variables are not set. */
 	readonly keepsUnset?: boolean;
 };
 
-/** The servers of a client's file, as a file of bridge would have them. */
+/** The servers of a client's file, in the format of a bridge file. */
 export type AdaptedClientFile = {
 	readonly value: {readonly servers: {readonly [name: string]: unknown}};
 	readonly warnings: readonly ConfigIssue[];
-	/** What variables are expanded from: those of the environment and of the client. */
+	/** The variables available for expansion: those of the environment and those that the client defines. */
 	readonly variables: EnvironmentVariables;
-	/** The defaults of inputs that are not passwords, by the variable that an input is read from. */
+	/** The defaults of inputs that are not passwords, by the name of the input's variable. */
 	readonly defaults: EnvironmentVariables;
-	/** The mistake of a variable without a value. */
+	/** Returns the message for a variable without a value. */
 	describeMissing(name: string): string;
-	/** The place of a value in the client's file. */
+	/** Maps a path in `value` to the path in the client's file. */
 	originalPath(path: ConfigPath): ConfigPath;
-	/** The folder that paths are relative to. */
+	/** The folder that relative paths are resolved against. */
 	readonly folder: string;
 };
 
-/** The mistake of a variable that Codex reads from the environment. Codex has no defaults for variables. */
+/** The message for an unset variable that Codex reads from the environment. Codex has no default syntax. */
 const unsetCodexVariable = (name: string): string =>
 	`The variable ${name} is not set. Set it, or write enabled = false for this server.`;
 
 type FoundServer = {readonly path: ConfigPath; readonly entry: unknown; readonly isDisabled: boolean};
 
-/** Reads the servers of a client's file. Other keys are ignored, and names that cannot be part of a URL changed, with a warning each. */
+/**
+ * Reads the servers of a client's file. Other keys are ignored and names that are invalid in URLs are
+ * changed, each with a warning.
+ */
 export function adaptClientFile(value: unknown, options: AdaptClientFileOptions): AdaptedClientFile {
 	const inputs: ClientInputs = new Map();
 	const {servers: foundServers, ignored} = findServers(value, options);
@@ -82,7 +85,7 @@ export function adaptClientFile(value: unknown, options: AdaptClientFileOptions)
 			const id = inputs.get(name);
 			if (id === undefined)
 				return options.format === 'codex' ? unsetCodexVariable(name) : missingVariable(name);
-			return `The input ${printable(JSON.stringify(shortened(id)))} has no value. Set the environment variable ${name} to it.`;
+			return `The input ${printable(JSON.stringify(shortened(id)))} has no value. Set the environment variable ${name}.`;
 		},
 		originalPath([root, name, key, ...rest]) {
 			const server = servers.get(String(name));
@@ -104,7 +107,9 @@ function translateServer(
 	return translateCodexServer(entry, name => keepsUnset || Object.hasOwn(environment, name));
 }
 
-/** The servers by name, those of a project before those of the user, and the paths of the keys that are ignored. */
+/**
+ * Finds the servers by name, and the ignored keys. Servers of the current project override those of the user.
+ */
 function findServers(
 	value: unknown,
 	{format, cwd}: AdaptClientFileOptions,
@@ -138,10 +143,10 @@ function findProject({projects}: Table, cwd: string): {path: ConfigPath; value: 
 	return key === undefined ? undefined : {path: ['projects', key], value: asTable(projects)[key]};
 }
 
-/** Folders of a project, or of the user's home, in which a client looks for its file. */
+/** The folders of a project or a home folder in which clients keep their files. */
 const clientFolders: ReadonlySet<string> = new Set(['.vscode', '.cursor', '.codex']);
 
-/** The project that a file belongs to, if it is in the folder of a client. */
+/** The project of a file that is in a client's folder, such as `.vscode`. */
 function projectOf({file, home}: AdaptClientFileOptions): string | undefined {
 	const folder = dirname(file);
 	const above = dirname(folder);
@@ -150,7 +155,9 @@ function projectOf({file, home}: AdaptClientFileOptions): string | undefined {
 		: undefined;
 }
 
-/** The folder that relative paths start from: the project, the working directory for a file of the user, else the file's own. */
+/**
+ * The base of relative paths: the project, the working directory for a user's file, or the file's own folder.
+ */
 function baseFolderOf(options: AdaptClientFileOptions): string {
 	const {file, cwd} = options;
 	const [name, folder] = [basename(file), basename(dirname(file))];
@@ -162,7 +169,7 @@ function baseFolderOf(options: AdaptClientFileOptions): string {
 	return projectOf(options) ?? (isOfUser ? cwd : dirname(file));
 }
 
-/** Editors start the servers of a project in its folder. */
+/** Sets the project as the working directory, since editors start a project's servers there. */
 function withProjectFolder(server: Table, options: AdaptClientFileOptions): Table {
 	const project = projectOf(options);
 	const hasFolder = project === undefined || server.cwd !== undefined || typeof server.command !== 'string';
@@ -176,20 +183,20 @@ const clientVariables = (folder: string, {home}: AdaptClientFileOptions): Enviro
 	pathSeparator: sep,
 });
 
-/** The defaults of the inputs of VS Code, by the variable that an input is read from. */
+/** The defaults of VS Code inputs, by the name of the input's variable. */
 function inputDefaults(
 	value: unknown,
-	isWanted: (input: Table) => boolean = () => true,
+	isIncluded: (input: Table) => boolean = () => true,
 ): EnvironmentVariables {
 	const {inputs} = asTable(value);
-	const wanted = (Array.isArray(inputs) ? inputs : []).map(asTable).filter(isWanted);
-	const entries = wanted.map(({id, default: preset}) => {
+	const included = (Array.isArray(inputs) ? inputs : []).map(asTable).filter(isIncluded);
+	const entries = included.map(({id, default: preset}) => {
 		return [inputVariable(String(id)), typeof preset === 'string' ? preset : undefined];
 	});
 	return Object.fromEntries(entries);
 }
 
-/** Names and keys that one warning lists. */
+/** The number of names or keys that one warning lists. */
 const MAX_LISTED = 5;
 
 const listText = (items: readonly string[]): string =>
@@ -204,7 +211,7 @@ function renamedWarnings(names: ReadonlyMap<string, string>): ConfigIssue[] {
 	const changed = [...names].filter(([from, to]) => from !== to);
 	if (changed.length === 0) return [];
 	const list = listText(
-		changed.map(([from, to]) => `${printable(JSON.stringify(shortened(from)))} is ${to}`),
+		changed.map(([from, to]) => `${printable(JSON.stringify(shortened(from)))} becomes ${to}`),
 	);
-	return [{text: `Names of servers are changed, since they are part of URLs: ${list}.`}];
+	return [{text: `Server names were changed to be valid in URLs: ${list}.`}];
 }

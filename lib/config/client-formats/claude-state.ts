@@ -7,8 +7,9 @@ import {PathMap} from '../path-map.js';
 import {asTable, isTable} from './client-format.js';
 
 /**
- * Parses the state of Claude Code. It may be far longer than a configuration, since it has the history of each project.
- * Only the servers of the user and of these projects are kept, and of all else the top-level keys.
+ * Parses the state file of Claude Code. It can be much larger than a configuration, since it contains the
+ * history of each project. Keeps the user's servers, those of `projects`, and the names of the other
+ * top-level keys.
  */
 export function parseClaudeState(text: string, projects: readonly string[]): ParsedText {
 	let state: unknown;
@@ -21,7 +22,7 @@ export function parseClaudeState(text: string, projects: readonly string[]): Par
 	const names = Object.entries(state).map(([key, value]) => [key, key === 'mcpServers' ? value : null]);
 	const ofProjects = isTable(state.projects) ? {projects: pickProjects(state.projects, projects)} : {};
 	const pruned = {...Object.fromEntries(names), ...ofProjects};
-	// Line numbers would be those of the shorter text.
+	// Line numbers would refer to the pruned text, not to the file.
 	return {...parseConfigText(JSON.stringify(pruned), '.json', MAX_CONFIG_VALUES), lines: new PathMap()};
 }
 
@@ -35,7 +36,9 @@ const pickProjects = (projects: unknown, paths: readonly string[]) =>
 			}),
 	);
 
-/** The keys that Claude Code may have a project under: the working directory, and the root of its repository. */
+/**
+ * The keys under which Claude Code may store a project: the working directory and the root of its repository.
+ */
 export function projectPaths(cwd: string): string[] {
 	const paths = new Set([cwd, resolveRealPath(cwd)]);
 	let folder = resolveRealPath(cwd);

@@ -3,16 +3,16 @@ import {configFileNames} from '../find-file.js';
 import {bridgeKeys} from '../schema.js';
 import {isObjectOrArray} from '../validate.js';
 
-/** The format of a file that another MCP client reads: JSON with `mcpServers` or `servers`, or the TOML of Codex. */
+/** The file format of another MCP client: JSON with `mcpServers` or `servers`, or the TOML of Codex. */
 export type ClientFormat = 'json' | 'codex';
 
-/** The file in which Claude Code keeps its state, with servers of the user and of projects. */
+/** The state file of Claude Code. It contains the servers of the user and of projects. */
 export const CLAUDE_STATE_FILE = '.claude.json';
 export const CLAUDE_DESKTOP_FILE = 'claude_desktop_config.json';
 
 /**
- * The format of a file, by its name and keys; undefined for a file of bridge itself. A file with a key that only bridge has, like
- * `listen`, is bridge's, unless its name is that of a client's own file.
+ * Returns the format of a client's file by its name and keys, or undefined for a bridge file. A file with a
+ * key that only bridge uses, like `listen`, is a bridge file unless its name belongs to a client.
  */
 export function detectClientFormat(file: string, value: unknown): ClientFormat | undefined {
 	const [name, folder] = [basename(file), basename(dirname(file))];
@@ -37,8 +37,7 @@ function hasServers(value: Table, name: string, folder: string): boolean {
 
 type Table = {readonly [key: string]: unknown};
 
-/** Whether a value is keys and values. */
 export const isTable = (value: unknown): value is Table => isObjectOrArray(value) && !Array.isArray(value);
 
-/** The keys and values of a value; none where it is something else. */
+/** Returns a table as is, and an empty table for any other value. */
 export const asTable = (value: unknown): Table => (isTable(value) ? value : {});

@@ -2,17 +2,19 @@ import {asTable} from './client-format.js';
 
 type Table = {readonly [key: string]: unknown};
 
-/** A server of a client's file with the keys of bridge, the key of the client for each, and the keys that were left out. */
+/** A server of a client's file with bridge's keys, the client's key for each of them, and the unused keys. */
 export type TranslatedServer = {
 	readonly server: Table;
-	/** By the key of bridge, or by `headers.Authorization`; the same key where there is none. */
+	/**
+	 * The client's keys, by key of bridge or by `headers.Authorization`. Keys with equal names are omitted.
+	 */
 	readonly keys: ReadonlyMap<string, string>;
 	readonly ignored: readonly string[];
 };
 
-/** Keys of Codex that bridge has, too. */
+/** Codex keys that bridge uses under the same name. */
 const sharedKeys = ['command', 'args', 'env', 'cwd', 'url', 'enabled'];
-/** Those that are translated. */
+/** Codex keys that are translated to other keys. */
 const translatedKeys = [
 	'env_vars',
 	'http_headers',
@@ -22,7 +24,10 @@ const translatedKeys = [
 	'tool_timeout_sec',
 ];
 
-/** Translates a server of Codex. Codex expands no variables, so its values are kept as they are; those that it reads from the environment become `${NAME}`. Like Codex, it leaves out variables and headers that are not set. */
+/**
+ * Translates a server of Codex. Codex does not expand variables, so `${` is escaped. Values that Codex reads
+ * from the environment become `${NAME}`. Variables and headers that are not set are omitted, as in Codex.
+ */
 export function translateCodexServer(entry: Table, isSet: (name: string) => boolean): TranslatedServer {
 	const entries = Object.entries(entry).filter(([key]) => sharedKeys.includes(key));
 	const headers = headersOf(entry, isSet);
@@ -64,7 +69,7 @@ function headersOf(entry: Table, isSet: (name: string) => boolean): Table {
 	};
 }
 
-/** The variables that Codex passes on; an item may be a name, or a table with one. */
+/** The variables in `env_vars`. An item is a name, or a table with a `name`. */
 const forwardedVariables = (items: unknown, isSet: (name: string) => boolean): Table =>
 	Object.fromEntries(
 		(Array.isArray(items) ? items : [])
@@ -75,7 +80,7 @@ const forwardedVariables = (items: unknown, isSet: (name: string) => boolean): T
 
 const variableReference = (name: string): string => `$\{${name}}`;
 
-/** A value whose text means itself where variables are expanded. */
+/** Escapes `${` in all strings, so that variable expansion keeps them unchanged. */
 function escapeReferences(value: unknown): unknown {
 	if (typeof value === 'string') return value.replaceAll('${', () => '$${');
 	if (Array.isArray(value)) return value.map(escapeReferences);

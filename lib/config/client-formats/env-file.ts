@@ -5,18 +5,21 @@ import type {ConfigIssue, ConfigPath} from '../issues.js';
 import {asTable, isTable} from './client-format.js';
 import {ENV_FILE} from './json-server.js';
 
-/** Bytes and lines of a file of variables. */
+/** Limits of an env file. */
 const MAX_BYTES = 256 * 1024;
 const MAX_LINES = 2000;
 
 type Table = {readonly [key: string]: unknown};
 
-/** Servers with the variables of their `envFile` among those of their `env`, which win. A disabled server's file is not read. */
+/**
+ * Merges the variables of each server's `envFile` into its `env`, which wins. Files of disabled servers are
+ * not read.
+ */
 export async function mergeEnvFiles(
 	servers: Table,
 	folder: string,
-): Promise<{servers: Table; mistakes: ConfigIssue[]; warnings: ConfigIssue[]}> {
-	const mistakes: ConfigIssue[] = [];
+): Promise<{servers: Table; issues: ConfigIssue[]; warnings: ConfigIssue[]}> {
+	const issues: ConfigIssue[] = [];
 	const warnings: ConfigIssue[] = [];
 	const entries: Array<[string, unknown]> = [];
 	for (const [name, server] of Object.entries(servers)) {
@@ -27,21 +30,20 @@ export async function mergeEnvFiles(
 		const {[ENV_FILE]: file, ...rest} = server;
 		const path: ConfigPath = ['servers', name, ENV_FILE];
 		const read = isDisabledServer(rest) ? {variables: {}} : await readEnvFile(file, folder);
-		if ('reason' in read) mistakes.push({path, text: read.reason});
+		if ('reason' in read) issues.push({path, text: read.reason});
 		else if (read.warning) warnings.push({path, text: read.warning});
 		const variables = 'variables' in read ? read.variables : {};
 		entries.push([name, {...rest, env: {...variables, ...asTable(rest.env)}}]);
 	}
-	return {servers: Object.fromEntries(entries), mistakes, warnings};
+	return {servers: Object.fromEntries(entries), issues, warnings};
 }
 
-/** Whether a server is disabled. */
 export const isDisabledServer = ({enabled, disabled}: Table): boolean =>
 	String(enabled) === 'false' || String(disabled) === 'true';
 
 type EnvFileResult = {readonly variables: Table; readonly warning?: string} | {readonly reason: string};
 
-/** Reads a file of variables, whose path may be relative to a folder. */
+/** Reads an env file. A relative path is resolved against `folder`. */
 export async function readEnvFile(file: unknown, folder: string): Promise<EnvFileResult> {
 	if (typeof file !== 'string' || file === '') return {reason: 'Expected the path of a file.'};
 	try {
@@ -55,17 +57,20 @@ export async function readEnvFile(file: unknown, folder: string): Promise<EnvFil
 	return {reason: 'There is no such file. Create it, or remove this key.'};
 }
 
-/** Parses lines of `KEY=VALUE`. Blank lines and those that start with `#` are skipped, and quotes around a value removed. */
+/**
+ * Parses lines of `KEY=VALUE`. Skips blank lines and lines that start with `#`, and removes quotes around
+ * values.
+ */
 export function parseEnvFile(text: string): EnvFileResult {
 	const lines = text.split(/\r?\n/);
 	if (lines.length > MAX_LINES) return {reason: `The file has more than ${MAX_LINES} lines.`};
 	const variables = new Map<string, string>();
 	const invalidLines: number[] = [];
-	for (const [at, line] of lines.entries()) {
+	for (const [index, line] of lines.entries()) {
 		const trimmed = line.replace(/^\uFEFF/, '').trim();
 		if (trimmed === '' || trimmed.startsWith('#')) continue;
 		const [, name, value = ''] = /^(?:export\s+)?([A-Za-z_][\w.-]*)\s*=(.*)$/.exec(trimmed) ?? [];
-		if (name === undefined) invalidLines.push(at + 1);
+		if (name === undefined) invalidLines.push(index + 1);
 		else variables.set(name, unquoted(value.trim()));
 	}
 	const notice = `Lines that are not KEY=VALUE are ignored: ${invalidLines.slice(0, 5).join(', ')}.`;

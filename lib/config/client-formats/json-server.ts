@@ -5,15 +5,15 @@ import type {TranslatedServer} from './codex-server.js';
 
 type Table = {readonly [key: string]: unknown};
 
-/** The key of a file of variables, in the files of VS Code and Cursor. */
+/** The key for the path of an env file, in the files of VS Code and Cursor. */
 export const ENV_FILE = 'envFile';
 
 const knownServerKeys: ReadonlySet<string> = new Set([...knownKeys.service, ENV_FILE]);
 
-/** A whole number of at least this is in milliseconds: clients count in these, and bridge in seconds. */
+/** Timeouts from this number on are milliseconds, as clients write them. bridge uses seconds. */
 const MIN_MILLISECONDS = 1000;
 
-/** Translates a server of Claude, Cursor or VS Code. `inputs` collects the inputs that it refers to. */
+/** Translates a server of Claude, Cursor or VS Code. Adds the inputs that it refers to to `inputs`. */
 export function translateJsonServer(entry: Table, inputs: ClientInputs): TranslatedServer {
 	const entries = Object.entries(entry).filter(([key]) => knownServerKeys.has(key));
 	const {timeout, env} = entry;
@@ -25,7 +25,7 @@ export function translateJsonServer(entry: Table, inputs: ClientInputs): Transla
 	return {server, keys: new Map(), ignored: Object.keys(entry).filter(key => !knownServerKeys.has(key))};
 }
 
-/** Variables as texts. VS Code also takes numbers, and null for a variable that is not set. */
+/** Converts variables to strings. VS Code also accepts numbers, and null for a variable that is not set. */
 const stringifyValues = (env: Table): Table =>
 	Object.fromEntries(
 		Object.entries(env)
@@ -36,17 +36,17 @@ const stringifyValues = (env: Table): Table =>
 			]),
 	);
 
-/** The ids of inputs of VS Code, by the environment variable that has the value. */
+/** The ids of VS Code inputs, by the environment variable that provides the value. */
 export type ClientInputs = Map<string, string>;
 
-/** The environment variable that gives an input its value. */
+/** The environment variable that provides the value of an input. */
 export const inputVariable = (id: string): string =>
 	`BRIDGE_INPUT_${id.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}`;
 
-/** An id has no `$`, so that each character is read once. */
+/** Excludes `$` from ids to avoid quadratic backtracking. */
 const INPUT_REFERENCE = /\$\{input:([^}$]{0,200})\}|\$\{\/\}/g;
 
-/** A value whose references are those of bridge. */
+/** Replaces references to inputs and to the path separator. */
 function translateReferences(value: unknown, inputs: ClientInputs): unknown {
 	if (typeof value === 'string')
 		return value.replace(INPUT_REFERENCE, (_whole, id?: string) => {

@@ -9,14 +9,14 @@ import {parseClaudeState, projectPaths} from './claude-state.js';
 import {asTable, CLAUDE_STATE_FILE, detectClientFormat} from './client-format.js';
 import {isDisabledServer, mergeEnvFiles} from './env-file.js';
 
-/** The state of Claude Code has the history of each project, too. */
+/** The state file of Claude Code also contains the history of each project. */
 const MAX_STATE_BYTES = 64 * 2 ** 20;
 
-/** The length that a file may have; undefined for that of a configuration. */
+/** The size limit of a file; undefined for the default limit. */
 export const maxConfigFileBytes = (file: string): number | undefined =>
 	basename(file) === CLAUDE_STATE_FILE ? MAX_STATE_BYTES : undefined;
 
-/** Parses a configuration file, of bridge or of another client. */
+/** Parses a configuration file of bridge or of another client. */
 export const parseConfigFile = (
 	file: string,
 	text: string,
@@ -27,23 +27,23 @@ export const parseConfigFile = (
 		? parseClaudeState(text, projectPaths(cwd))
 		: parseConfigText(text, extension, MAX_CONFIG_VALUES);
 
-/** The values of a file, as a file of bridge has them, with variables expanded. */
+/** The values of a file in bridge's format, with variables expanded. */
 type NormalizedConfig = {
 	readonly value: unknown;
-	/** The same before variables were expanded. */
+	/** The values before variables were expanded. */
 	readonly literal: unknown;
 	readonly issues: readonly ConfigIssue[];
-	/** Their paths are those of the file itself. */
+	/** Their paths refer to the file itself. */
 	readonly warnings: readonly ConfigIssue[];
-	/** The variables that a value was made of, by its path. */
+	/** The variables that each value was made of, by path. */
 	readonly variables: ReadonlyPathMap<readonly string[]>;
-	/** The place in the file of the value with this path. */
+	/** Maps a path in `value` to the path in the file. */
 	originalPath(path: ConfigPath): ConfigPath;
-	/** The folder that paths in the file are relative to. */
+	/** The folder that relative paths in the file are resolved against. */
 	readonly folder: string;
 };
 
-/** Expands the variables of a file, which is one of bridge or of another client. */
+/** Converts a file of bridge or of another client to bridge's format and expands its variables. */
 export async function normalizeConfig(
 	value: unknown,
 	options: Omit<AdaptClientFileOptions, 'format'>,
@@ -57,7 +57,7 @@ export async function normalizeConfig(
 	const adapted = adaptClientFile(value, {...options, format});
 	const {originalPath, folder} = adapted;
 	const expanded = expandVariables(adapted.value, adapted.variables, adapted.describeMissing);
-	const {servers, mistakes} = dropDisabledServers(expanded.value as typeof adapted.value, expanded.issues);
+	const {servers, issues} = dropDisabledServers(expanded.value as typeof adapted.value, expanded.issues);
 	const read = await mergeEnvFiles(servers, folder);
 	const envFileWarnings = read.warnings.map(warning => ({
 		...warning,
@@ -69,27 +69,32 @@ export async function normalizeConfig(
 		literal: adapted.value,
 		variables: expanded.variables,
 		value: {servers: read.servers},
-		issues: [...mistakes, ...read.mistakes],
+		issues: [...issues, ...read.issues],
 		warnings: [...adapted.warnings, ...envFileWarnings],
 	};
 }
 
-/** Keys whose values may be empty. */
+/** Keys whose values may be empty, so an unset variable in them does no harm. */
 const emptiableKeys: readonly unknown[] = ['args', 'env', 'headers'];
 
 type Servers = {readonly [name: string]: unknown};
 
-/** Variables that are not set are not mistakes of a disabled server. It is left out if it cannot be described without them. */
+/**
+ * Removes the issues of disabled servers, where unset variables do not matter. Also removes disabled servers
+ * whose other settings are incomplete without these variables.
+ */
 function dropDisabledServers(
 	{servers}: {readonly servers: Servers},
-	mistakes: readonly ConfigIssue[],
-): {readonly servers: Servers; readonly mistakes: readonly ConfigIssue[]} {
+	issues: readonly ConfigIssue[],
+): {readonly servers: Servers; readonly issues: readonly ConfigIssue[]} {
 	const disabled = new Set(Object.keys(servers).filter(name => isDisabledServer(asTable(servers[name]))));
-	const isOfDisabled = ({path = []}: ConfigIssue): boolean => disabled.has(String(path[1]));
-	const unclear = mistakes.filter(issue => isOfDisabled(issue) && !emptiableKeys.includes(issue.path?.[2]));
-	const dropped = new Set(unclear.map(({path}) => String(path?.[1])));
+	const belongsToDisabled = ({path = []}: ConfigIssue): boolean => disabled.has(String(path[1]));
+	const incomplete = issues.filter(
+		issue => belongsToDisabled(issue) && !emptiableKeys.includes(issue.path?.[2]),
+	);
+	const dropped = new Set(incomplete.map(({path}) => String(path?.[1])));
 	return {
 		servers: Object.fromEntries(Object.entries(servers).filter(([name]) => !dropped.has(name))),
-		mistakes: mistakes.filter(issue => !isOfDisabled(issue)),
+		issues: issues.filter(issue => !belongsToDisabled(issue)),
 	};
 }

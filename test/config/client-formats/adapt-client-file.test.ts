@@ -16,7 +16,7 @@ import {assignServerNames, isServerName} from '../../../lib/config/server-names.
 
 const places = {cwd: '/work', home: '/home/me', environment: {}};
 
-test('a file is recognized by its name and its keys', t => {
+test('detects the format by file name and keys', t => {
 	for (const [file, value, expected] of [
 		['/a/bridge.json', {mcpServers: {}}, undefined],
 		['/a/.mcp.json', {mcpServers: {}}, 'json'],
@@ -36,19 +36,19 @@ test('a file is recognized by its name and its keys', t => {
 		t.is(detectClientFormat(file, value), expected, `${file} ${JSON.stringify(value)}`);
 });
 
-test('any names become different names that can be part of a URL', t => {
+test('assigns unique, URL-safe names to any names', t => {
 	fc.assert(
 		fc.property(fc.uniqueArray(fc.string({unit: 'binary', maxLength: 90})), names => {
-			const given = [...assignServerNames(names).values()];
-			t.true(given.every(isServerName));
-			t.is(new Set(given).size, names.length);
+			const assigned = [...assignServerNames(names).values()];
+			t.true(assigned.every(isServerName));
+			t.is(new Set(assigned).size, names.length);
 		}),
 	);
 	const alike = Array.from({length: 20_000}, (_, at) => `A${'.'.repeat(at % 2 === 0 ? at : at + 1)}${at}`);
 	t.is(new Set(assignServerNames(alike).values()).size, alike.length);
 });
 
-test('any values of a file are adapted without an exception', t => {
+test('adapts any values without an exception', t => {
 	const key = fc.constantFrom(
 		'mcpServers',
 		'servers',
@@ -85,22 +85,22 @@ test('any values of a file are adapted without an exception', t => {
 		),
 	}));
 	fc.assert(
-		fc.property(value as fc.Arbitrary<unknown>, fc.constantFrom('json', 'codex'), (given, format) => {
-			const adapted = adaptClientFile(given, {
+		fc.property(value as fc.Arbitrary<unknown>, fc.constantFrom('json', 'codex'), (input, format) => {
+			const adapted = adaptClientFile(input, {
 				...places,
 				file: '/a/mcp.json',
 				format: format as 'json' | 'codex',
 			});
 			const expanded = expandVariables(adapted.value, adapted.variables, adapted.describeMissing);
-			const {issues: mistakes} = resolveConfig(expanded.value, adapted.folder);
-			for (const {path = []} of [...expanded.issues, ...mistakes])
+			const {issues} = resolveConfig(expanded.value, adapted.folder);
+			for (const {path = []} of [...expanded.issues, ...issues])
 				t.true(Array.isArray(adapted.originalPath(path)));
 		}),
 		{numRuns: 1000},
 	);
 });
 
-test('lines of an envFile are names and values, with or without quotes', t => {
+test('parses names and values of an envFile with or without quotes', t => {
 	t.deepEqual(
 		parseEnvFile('A=1\r\n# no\n\nexport B = "x #y\\nz" # c\nC=\'a b\'\nD=x # note\nE=\nF=a=b\nbroken\n=x'),
 		{
@@ -111,7 +111,7 @@ test('lines of an envFile are names and values, with or without quotes', t => {
 	t.true('reason' in parseEnvFile('\n'.repeat(3000)));
 });
 
-test('secrets are recognized by name and by form, and other values are not', t => {
+test('detects secrets by name and by form only', t => {
 	for (const text of ['ghp_0123456789abcdef', 'sk-ant-0123456789', `${'a'.repeat(31)}f`, 'Ab3'.repeat(9)])
 		t.true(looksLikeSecret(text), text);
 	for (const text of [
@@ -152,13 +152,13 @@ test('secrets are recognized by name and by form, and other values are not', t =
 	t.is(
 		findSecretInArgument('', `${'aB3'.repeat(8)}==`)?.name,
 		'argument',
-		'the name has nothing of the secret',
+		'the name contains nothing of the secret',
 	);
 	t.true(hasUrlSecret('https://me:pw@example.com/'));
 	t.false(hasUrlSecret('https://example.com/mcp?page=1'));
 });
 
-test('bridge is recognized in a command by its name, or by Node and its program', t => {
+test('recognizes bridge in a command by its name, or by Node and its script', t => {
 	t.deepEqual(wrappedCommand(['bridge', '--', 'x', 'y']), ['x', 'y']);
 	t.deepEqual(wrappedCommand(['/usr/bin/node', '/opt/bridge/dist/bin/bridge.js', '--', 'x']), ['x']);
 	t.deepEqual(wrappedCommand(['C:\\npm\\bridge.cmd', '--', 'x']), ['x']);

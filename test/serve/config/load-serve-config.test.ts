@@ -193,7 +193,7 @@ test('ignores mistakes in a discovered file with a warning that has file and key
 		t.true(text.includes(key), `${key} in ${text}`);
 	t.true(warnings.every(warning => warning.startsWith(`${file}: `)));
 	writeRepoFile('[core\n');
-	t.regex((await load()).warnings.join(), /\.atm\.toml:1:\d+: This is no TOML: .* It is ignored\./);
+	t.regex((await load()).warnings.join(), /\.atm\.toml:1:\d+: Invalid TOML: .* It is ignored\./);
 });
 
 test('rejects an explicit file that is missing or invalid', async t => {
