@@ -7,7 +7,7 @@ import {type DoctorFinding, errorFinding, infoFinding, okFinding} from './findin
 const TIMEOUT_MS = 10_000;
 const MAX_OUTPUT_LENGTH = 200;
 
-/** Which Codex would be run, and by which of its interfaces. Without sessions, a missing Codex is not a mistake. */
+/** Finds the Codex program and its interface. A missing Codex is only an error if sessions are in use. */
 export async function checkCodex(command: string, cwd: string, isUsed: boolean): Promise<DoctorFinding[]> {
 	try {
 		const {program, kind} = await probeCodex({command, cwd});
@@ -22,7 +22,6 @@ export async function checkCodex(command: string, cwd: string, isUsed: boolean):
 	}
 }
 
-/** What it says of itself. */
 async function versionOf(program: string, cwd: string): Promise<string> {
 	let output = '';
 	const codex = child({name: 'codex', command: program, args: ['--version'], cwd, onStderr: () => {}});

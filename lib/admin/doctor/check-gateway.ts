@@ -6,7 +6,10 @@ import {type DoctorFinding, errorFinding, infoFinding, okFinding} from './findin
 
 const TIMEOUT_MS = 2000;
 
-/** Whether the gateway could listen on its address, or does so already. Without a configuration, a taken address is not a mistake. */
+/**
+ * Checks whether the gateway can listen on its address or already does. An address in use is only an error if
+ * a gateway is configured.
+ */
 export async function checkGateway(listen: ListenAddress, isConfigured: boolean): Promise<DoctorFinding[]> {
 	const about = 'Gateway';
 	const address = formatListenAddress(listen);
@@ -16,10 +19,12 @@ export async function checkGateway(listen: ListenAddress, isConfigured: boolean)
 	if (reason === 'EADDRINUSE' && (await isGateway(address)))
 		return [okFinding(about, `one is running on ${address}`)];
 	const text =
-		reason === 'EADDRINUSE' ? `another program has ${address}` : `nobody can listen on ${address}: ${reason}`;
+		reason === 'EADDRINUSE'
+			? `another program listens on ${address}`
+			: `bridge cannot listen on ${address}: ${reason}`;
 	if (!isConfigured) return [infoFinding(about, `${text}, and no gateway is configured`)];
 	return [
-		errorFinding(about, text, 'End that program, or write another address to listen into the configuration.'),
+		errorFinding(about, text, 'Stop that program, or set listen to another address in the configuration.'),
 	];
 }
 
@@ -28,7 +33,7 @@ function checkSocket(address: string, state: SocketState): DoctorFinding {
 		return errorFinding(
 			'Gateway',
 			`${address} is a file that is not a socket`,
-			'Remove it, or name another path.',
+			'Remove it, or use another path.',
 		);
 	return okFinding('Gateway', state === 'in use' ? `one is running on ${address}` : `${address} is free`);
 }

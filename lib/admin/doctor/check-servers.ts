@@ -16,25 +16,29 @@ import {type JsonObject, objectOf} from '../../util/json.js';
 import {pause} from '../../util/pause.js';
 import {type DoctorFinding, errorFinding, infoFinding, okFinding} from './finding.js';
 
-/** The time for one server, and for all of them. A first `npx -y` takes longer than most. */
+/**
+ * The time limits for one server and for all servers. A first `npx -y` is slow, since it downloads the
+ * package.
+ */
 const SERVER_TIMEOUT_MS = 30_000;
 const TOTAL_TIMEOUT_MS = 120_000;
-/** Servers that run at once. */
+/** The number of servers that are checked concurrently. */
 const MAX_AT_ONCE = 4;
-/** Characters of stderr that are shown. */
+/** The length of the stderr excerpt, in characters. */
 const MAX_STDERR_TAIL = 500;
 
-/** What is reported while servers are checked. */
 type CheckProgress = {
-	/** One of them is still starting, for this many seconds. `tail` is the end of its stderr. */
+	/** Called when a server has been starting for `seconds`. `tail` is the end of its stderr. */
 	readonly onSlow: (name: string, seconds: number, tail: string) => void;
 	readonly onChecked: (name: string, finding: DoctorFinding) => void;
 };
 
-/** Seconds after which a server that is still starting is reported. */
 const SLOW_AFTER = [3, 10, 20];
 
-/** Starts or connects to each server once, several at a time, and ends it again. Stops when `stopped` resolves. */
+/**
+ * Starts or connects to each server once, several concurrently, and closes it again. Stops when `stopped`
+ * resolves.
+ */
 export async function checkServers(
 	services: Iterable<ServiceConfig>,
 	stopped: Promise<unknown>,
@@ -61,7 +65,7 @@ export async function checkServers(
 const about = ({name}: ServiceConfig): string => `Server ${name}`;
 
 const notChecked = (service: ServiceConfig): DoctorFinding =>
-	infoFinding(about(service), 'not checked, since the others took too long');
+	infoFinding(about(service), 'not checked, since the other servers took too long');
 
 async function checkServer(
 	service: ServiceConfig,
@@ -97,12 +101,12 @@ function connect(
 	const log = createLog({level: 'error', write: () => {}, isPretty: false});
 	if (url) return standaloneUpstream({name, url, log, headers: () => headers});
 	const server = child({name, command, args, env, cwd, onStderr: chunk => tail.add(chunk)});
-	// The request to it fails with the same error.
+	// Prevents an unhandled rejection. The request to the server fails with the same error.
 	server.exited.catch(() => {});
 	return server;
 }
 
-/** The end of what a server wrote to stderr. */
+/** The last part of a server's stderr. */
 class StderrTail {
 	#text = '';
 	readonly #decoder = new StringDecoder('utf8');
@@ -111,7 +115,7 @@ class StderrTail {
 		this.#text = (this.#text + this.#decoder.write(chunk)).slice(-4 * MAX_STDERR_TAIL);
 	}
 
-	/** On one line, without secrets. */
+	/** The text on one line, without secrets. */
 	get text(): string {
 		const lines = redactText(this.#text)
 			.split('\n')
@@ -123,7 +127,7 @@ class StderrTail {
 	}
 }
 
-/** The version of a server, the protocol version that it speaks, and the number of its tools. */
+/** Describes a server by its name and version, its protocol version and its number of tools. */
 async function describeServer(
 	endpoint: Endpoint,
 	{targetVersion, timeoutMs}: ServiceConfig,
@@ -164,7 +168,10 @@ function failedFinding(
 	return errorFinding(about(service), text, `${next} ${environmentHint}`.trimEnd());
 }
 
-/** An error response. If bridge itself sent it, it is about the connection and has a remedy already. */
+/**
+ * Converts an error response. An error that bridge itself sent is about the connection and contains its
+ * remedy.
+ */
 function rejectedError(name: string, {message, data}: JsonObject): BridgeError {
 	const reason = String(message ?? 'without a reason').slice(0, 500);
 	return objectOf(data).source === 'bridge'

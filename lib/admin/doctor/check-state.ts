@@ -8,7 +8,7 @@ import {inspectTeam, listTeamFolders, type TeamView} from '../../serve/sessions/
 import {registryPath} from '../../serve/sessions/session-table.js';
 import {type DoctorFinding, errorFinding, infoFinding, okFinding, warningFinding} from './finding.js';
 
-/** What sessions have left on disk: whose it is, and whether it can be read and written. */
+/** Checks the owner and the permissions of the files that sessions left on disk. */
 export async function checkState(base: string, isUsed: boolean): Promise<DoctorFinding[]> {
 	const folder = auditFolder(base);
 	const found = statOf(folder);
@@ -20,7 +20,7 @@ export async function checkState(base: string, isUsed: boolean): Promise<DoctorF
 }
 
 function checkMissingFolder(folder: string, isUsed: boolean): DoctorFinding {
-	// The first folder above that is there has to take it.
+	// The nearest existing parent must be writable.
 	let parent = folder;
 	while (!statOf(parent)) parent = join(parent, '..');
 	const isFolder = statOf(parent)?.isDirectory();
@@ -32,7 +32,7 @@ function checkMissingFolder(folder: string, isUsed: boolean): DoctorFinding {
 	return errorFinding('Folder', `${text}.`, 'Change its mode, or set ATM_HOME to a folder of yours.');
 }
 
-/** Files and folders are for their owner alone: prompts and summaries are in them. */
+/** Checks that only the owner can access a path, since prompts and summaries are stored there. */
 function checkPermissions(about: string, path: string, expectedMode: number): DoctorFinding[] {
 	const found = statOf(path);
 	if (!found) return [];
@@ -43,7 +43,7 @@ function checkPermissions(about: string, path: string, expectedMode: number): Do
 			warningFinding(
 				about,
 				`${path} belongs to another user`,
-				'Let its owner give it to you, or set ATM_HOME.',
+				'Change its owner, or set ATM_HOME to a folder that you own.',
 			),
 		];
 	if (!canWrite(path)) return [errorFinding(about, `${path} cannot be written`, `chmod ${shown} ${path}`)];
@@ -58,11 +58,11 @@ function checkAuditFile(folder: string): DoctorFinding[] {
 	return checkPermissions('Audit', join(folder, 'audit.jsonl'), 0o600);
 }
 
-async function checkRegistry({name, folder, entries, error: problem}: TeamView): Promise<DoctorFinding[]> {
+async function checkRegistry({name, folder, entries, error}: TeamView): Promise<DoctorFinding[]> {
 	const [team = '', repository] = name.split('@', 2);
 	const about = repository === undefined ? `Team ${team}` : `Repository ${repository}`;
-	if (problem !== undefined)
-		return [errorFinding(about, `${registryPath(folder)} cannot be used: ${problem}.`, remedyFor(problem))];
+	if (error !== undefined)
+		return [errorFinding(about, `${registryPath(folder)} cannot be used: ${error}.`, remedyFor(error))];
 	const counted = entries.length === 1 ? '1 session' : `${entries.length} sessions`;
 	const active = entries.filter(({status}) => status === 'active').length;
 	const permissions = [folder, registryPath(folder)].flatMap((path, at) =>
@@ -71,7 +71,7 @@ async function checkRegistry({name, folder, entries, error: problem}: TeamView):
 	const brokenRegistries = readdirSync(folder).filter(name => name.startsWith('registry.json.corrupt-'));
 	const [locks, temporary] = [await staleIdentities(folder), await findStaleTempFiles(folder)];
 	const atNextStart =
-		'The next bridge serve that uses this folder removes what is left; nothing has to be done.';
+		'The next bridge serve that uses this folder removes them. You do not need to do anything.';
 	return [
 		...permissions.filter(({state}) => state !== 'ok'),
 		okFinding(about, `${counted}, ${active} of them active, in ${folder}`),
@@ -79,7 +79,7 @@ async function checkRegistry({name, folder, entries, error: problem}: TeamView):
 			? [
 					warningFinding(
 						about,
-						`a broken registry was put aside: ${brokenRegistries.join(', ')}`,
+						`a broken registry was renamed: ${brokenRegistries.join(', ')}`,
 						`Look at it, then remove it from ${folder}.`,
 					),
 				]
@@ -93,10 +93,10 @@ async function checkRegistry({name, folder, entries, error: problem}: TeamView):
 	];
 }
 
-const remedyFor = (problem: string): string =>
-	problem.startsWith('it is of version')
-		? 'A later bridge wrote it: use that one.'
-		: 'The next bridge serve keeps it under another name and begins a new one; save it first if you need it.';
+const remedyFor = (error: string): string =>
+	error.startsWith('it is of version')
+		? 'It was written by a newer version of bridge. Use that version.'
+		: 'The next bridge serve renames it and creates a new one. Save it first if you need it.';
 
 function canWrite(path: string): boolean {
 	try {

@@ -1,10 +1,10 @@
-/** One thing that was looked at. */
+/** The result of one check. */
 export type DoctorFinding = {
-	/** `error`: something will not work; `warning`: something is not as it should be; `info`: nothing to judge. */
+	/** `error`: something will not work; `warning`: a probable problem; `info`: neutral information. */
 	readonly state: 'ok' | 'info' | 'warning' | 'error';
 	readonly about: string;
 	readonly text: string;
-	/** What to do about it. */
+	/** The suggested fix. */
 	readonly remedy?: string;
 };
 

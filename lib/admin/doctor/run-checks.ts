@@ -18,17 +18,19 @@ export type {DoctorFinding} from './finding.js';
 type DoctorOptions = {
 	readonly env: NodeJS.ProcessEnv;
 	readonly cwd: string;
-	/** The configuration file that was named, of servers. */
+	/** The path in `--config`. */
 	readonly config: string | undefined;
 	readonly session: ServeFlags;
 	readonly nodeVersion: string;
-	/** Resolves when the user wants it to end. */
+	/** Resolves when the user interrupts the checks. */
 	readonly stopped: Promise<unknown>;
 };
 
 const MIN_NODE = 20;
 
-/** Looks at everything that bridge needs. Nothing is changed by that, and only servers of a trusted file are started. */
+/**
+ * Checks everything that bridge needs. Changes nothing, and starts only servers of a trusted configuration.
+ */
 export async function runChecks(options: DoctorOptions): Promise<DoctorFinding[]> {
 	const servers = await checkServerConfig(options);
 	const sessions = await checkSessionConfig(options);
@@ -64,7 +66,7 @@ function checkNode(version: string): DoctorFinding[] {
 type ServerConfigCheck = {
 	readonly findings: DoctorFinding[];
 	readonly listen: ListenAddress;
-	/** Whether the configuration has an address for the gateway. */
+	/** Whether the configuration sets `listen`. */
 	readonly hasAddress: boolean;
 	readonly services: readonly ServiceConfig[];
 };
@@ -80,7 +82,7 @@ async function checkServerConfig({config, env, cwd}: DoctorOptions): Promise<Ser
 				? 'no configuration file, which only gateway and hub need'
 				: `${services.length} in ${file}`;
 		const warningFindings = warnings.map(each =>
-			warningFinding(about, each, 'bridge config shows what is in force.'),
+			warningFinding(about, each, 'bridge config shows the effective values.'),
 		);
 		return {
 			findings: [file === undefined ? infoFinding(about, text) : okFinding(about, text), ...warningFindings],
@@ -101,7 +103,7 @@ async function checkServerConfig({config, env, cwd}: DoctorOptions): Promise<Ser
 type SessionConfigCheck = {
 	readonly findings: DoctorFinding[];
 	readonly config?: ServeConfig;
-	/** Whether sessions are configured, or there have been some. */
+	/** Whether sessions are configured or have been used. */
 	readonly isUsed: boolean;
 };
 
@@ -111,12 +113,12 @@ async function checkSessionConfig({env, cwd, session}: DoctorOptions): Promise<S
 		const {config, warnings, files, origins} = await loadServeConfig({flags: session, env, cwd});
 		const isUsed = hasSessionSettings(origins) || (await listTeamFolders(config.base)).length > 0;
 		const warningFindings = warnings.map(each =>
-			warningFinding(about, each, 'bridge config shows what is in force.'),
+			warningFinding(about, each, 'bridge config shows the effective values.'),
 		);
 		const text =
 			files.length > 0
 				? `team ${config.team}, from ${files.join(', ')}`
-				: `team ${config.team}, no configuration file: all is as by default`;
+				: `team ${config.team}, no configuration file, all values are defaults`;
 		return {
 			findings: [isUsed ? okFinding(about, text) : infoFinding(about, text), ...warningFindings],
 			config,
@@ -127,7 +129,9 @@ async function checkSessionConfig({env, cwd, session}: DoctorOptions): Promise<S
 	}
 }
 
-/** Whether a value is given that only sessions use. The others are of mail and teams, which other programs use as well. */
+/**
+ * Returns whether a setting that only sessions use is set. Other programs also use those of mail and teams.
+ */
 const hasSessionSettings = (origins: ReadonlyMap<string, string>): boolean =>
 	[...origins].some(([name, origin]) => origin !== 'default' && !sharedSettings.has(name));
 
@@ -140,13 +144,13 @@ function configErrorFinding(about: string, reason: unknown): DoctorFinding {
 
 function checkProcesses(): DoctorFinding[] {
 	const pids = findOrphans();
-	if (pids.length === 0) return [okFinding('Processes', 'none was left behind')];
-	const text = `a bridge that was killed has left ${pids.length} running: ${pids.join(', ')}`;
+	if (pids.length === 0) return [okFinding('Processes', 'no leftover processes')];
+	const text = `a bridge process that was killed left ${pids.length} child processes running: ${pids.join(', ')}`;
 	return [
 		warningFinding(
 			'Processes',
 			text,
-			`End them with kill ${pids.join(' ')}; the next bridge that runs for a second does so, too.`,
+			`Stop them with: kill ${pids.join(' ')}. Any bridge command that runs for at least a second also stops them.`,
 		),
 	];
 }

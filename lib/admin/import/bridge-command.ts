@@ -2,7 +2,10 @@ import {basename} from 'node:path';
 
 type Words = readonly string[];
 
-/** The arguments of bridge, if a command runs it: by its name, by its package, or by Node and the path of its program. */
+/**
+ * Returns the arguments of bridge if a command runs it by name, as a package, or as Node with the path of its
+ * script.
+ */
 export function bridgeArgs([command = '', ...args]: Words): Words | undefined {
 	if (/^(?:mcp-)?bridge(?:\.cmd|\.js)?$/.test(fileName(command))) return args;
 	const isNpx = /^npx(?:\.cmd)?$/.test(fileName(command));
@@ -12,7 +15,7 @@ export function bridgeArgs([command = '', ...args]: Words): Words | undefined {
 	return isNode && fileName(args[0] ?? '') === 'bridge.js' ? args.slice(1) : undefined;
 }
 
-/** The command that `bridge -- COMMAND` is in front of, if it has no flags of its own. */
+/** Returns the command that `bridge -- COMMAND` wraps, if no bridge flags precede the `--`. */
 export function wrappedCommand(words: Words): Words | undefined {
 	const args = bridgeArgs(words);
 	return args?.[0] === '--' && args.length > 1 ? args.slice(1) : undefined;

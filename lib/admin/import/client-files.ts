@@ -1,11 +1,11 @@
 import {join} from 'node:path';
 import {CLAUDE_DESKTOP_FILE, CLAUDE_STATE_FILE} from '../../config/client-formats/client-format.js';
 
-/** Clients whose servers bridge can read. */
+/** Clients whose server configuration bridge can import. */
 export const importableClients = ['claude', 'codex', 'cursor', 'vscode'] as const;
 export type ImportableClient = (typeof importableClients)[number];
 
-/** The name of a client, for people. */
+/** The display names of the clients. */
 export const clientNames: {readonly [client in ImportableClient]: string} = {
 	claude: 'Claude',
 	codex: 'Codex',
@@ -20,7 +20,7 @@ type ClientFileContext = {
 	readonly platform: string;
 };
 
-/** The files that a client reads its servers from, those of the user first. */
+/** The files that a client reads its servers from, user files first. */
 export function clientFiles(client: ImportableClient, context: ClientFileContext): string[] {
 	const {cwd, home} = context;
 	return {
@@ -35,18 +35,18 @@ export function clientFiles(client: ImportableClient, context: ClientFileContext
 	}[client];
 }
 
-/** The state of Claude Code, which has the servers of the user and of projects. */
+/** The state file of Claude Code, with the servers of the user and of projects. */
 export const claudeStatePath = ({env, home}: Pick<ClientFileContext, 'env' | 'home'>): string =>
 	join(env.CLAUDE_CONFIG_DIR?.trim() || home, CLAUDE_STATE_FILE);
 
 export const codexHome = ({env, home}: Pick<ClientFileContext, 'env' | 'home'>): string =>
 	env.CODEX_HOME?.trim() || join(home, '.codex');
 
-/** The servers of VS Code for the user, in the default profile. */
+/** The user's server file of VS Code, in the default profile. */
 export const vscodeUserFile = (context: ClientFileContext): string =>
 	join(applicationData(context), 'Code', 'User', 'mcp.json');
 
-/** The folder in which desktop programs keep their settings. */
+/** The folder in which desktop applications store their settings. */
 function applicationData({home, env, platform}: ClientFileContext): string {
 	if (platform === 'darwin') return join(home, 'Library', 'Application Support');
 	if (platform === 'win32') return env.APPDATA ?? join(home, 'AppData', 'Roaming');

@@ -1,12 +1,12 @@
 import {VARIABLE_REFERENCE} from '../../config/expand-variables.js';
 import {isSensitiveName} from '../../config/secret-names.js';
 
-/** The beginnings of credentials of well-known services, anywhere but within a word. */
+/** The prefixes of well-known credentials. They must not follow a word character. */
 const PREFIX =
 	/(?:^|\W)(?:sk[-_]|rk_live|gh[opsur]_|github_pat_|glpat-|xox[abeoprs]-|AKIA|ASIA|AIza|ya29\.|eyJ|npm_|pypi-|hf_|dop_v1_|shpat_|SG\.|lin_api_|ntn_|figd_|tvly-)[\w-]{6}/;
 const MIN_LENGTH = 12;
 
-/** Whether a text has the form of a credential: a known beginning, or a long run of random characters. */
+/** Returns whether a text looks like a credential: a known prefix or a long run of random characters. */
 export function looksLikeSecret(text: string): boolean {
 	if (text.length < MIN_LENGTH) return false;
 	if (PREFIX.test(text)) return true;
@@ -15,7 +15,7 @@ export function looksLikeSecret(text: string): boolean {
 	return isRun && /[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text);
 }
 
-/** A part of a value that is secret: the name of a variable for it, and the text around it. */
+/** The secret part of a value, a variable name for it, and the text around it. */
 export type DetectedSecret = {
 	readonly name: string;
 	readonly before: string;
@@ -30,10 +30,10 @@ const wholeSecret = (name: string, text: string): DetectedSecret => ({
 	after: '',
 });
 
-/** Stands where a reference was. Part of neither a word nor a URL. */
+/** Placeholder for a variable reference. It is not part of a word or a URL. */
 const MARK = '\0';
 
-/** A text with marks in place of its references. Their defaults stay, since they are literal text. */
+/** Replaces references with marks. Their default values remain, since they are literal text. */
 const markReferences = (text: string): string =>
 	text.replace(VARIABLE_REFERENCE, (reference: string, name?: string, preset = '') => {
 		if (reference === '$${') return '${';
@@ -42,7 +42,7 @@ const markReferences = (text: string): string =>
 
 const removeMarks = (text: string): string => text.replaceAll(MARK, '');
 
-/** Values that are not secret, whatever their name: references, switches, schemes, and the paths of files. */
+/** Returns whether a value is harmless despite its name: a reference, a switch, a scheme or a file path. */
 function isNotSecret(name: string, text: string): boolean {
 	const value = removeMarks(text).trim();
 	return (
@@ -52,7 +52,7 @@ function isNotSecret(name: string, text: string): boolean {
 	);
 }
 
-/** The secret part of a variable or a header, if it has one. The scheme of Authorization is not part of it. */
+/** Finds the secret part of a variable or a header. The Authorization scheme is not part of it. */
 export function findSecret(name: string, value: string): DetectedSecret | undefined {
 	const [, scheme = ''] = /^((?:Bearer|Basic|Token) +)/i.exec(value) ?? [];
 	const secret = value.slice(scheme.length);
@@ -63,12 +63,12 @@ export function findSecret(name: string, value: string): DetectedSecret | undefi
 
 const FLAG = /^--?[\w-]+$/;
 
-/** The secret part of an argument, which may be the value of the flag before it, if it has one. */
+/** Finds the secret part of an argument, which may be the value of the preceding flag. */
 export function findSecretInArgument(flag: string, value: string): DetectedSecret | undefined {
 	const isFlagged = FLAG.test(flag) && isSensitiveName(flag) && !value.startsWith('-');
 	if (isFlagged) return isNotSecret(flag, markReferences(value)) ? undefined : wholeSecret(flag, value);
 	const [{length: start} = '', first = ''] = /^([\w-]{1,100})(?:=|: ?)/.exec(value) ?? [];
-	// A token may end with "=".
+	// A token may end with "=", so it must not be mistaken for a name.
 	const assigned = looksLikeSecret(first) ? '' : first;
 	if (assigned !== '' && !value.startsWith('//', start)) {
 		const found = findSecret(assigned, value.slice(start));
@@ -77,7 +77,9 @@ export function findSecretInArgument(flag: string, value: string): DetectedSecre
 	return hasSecret(value) ? wholeSecret(assigned || 'argument', value) : undefined;
 }
 
-/** Whether a text has a secret in it, such as a URL, a list of assignments, or a line for a shell. */
+/**
+ * Returns whether a text contains a secret, for example in a URL, a list of assignments or a shell command.
+ */
 function hasSecret(value: string): boolean {
 	const text = markReferences(value);
 	const plain = removeMarks(text);
@@ -95,7 +97,7 @@ const hasSecretDefault = (value: string): boolean =>
 			looksLikeSecret(preset) || (isSensitiveName(name) && !isNotSecret(name, preset)),
 	);
 
-/** The words of a line for a shell, a query, a list, or JSON, whose names and values become assignments. */
+/** Splits a shell command, a query, a list or JSON into words. JSON names and values become assignments. */
 const wordsOf = (text: string): string[] =>
 	text
 		.replace(/["']\s*:\s*["']/g, '=')
@@ -113,7 +115,7 @@ function isSecretWord(word: string, at: number, words: readonly string[]): boole
 	return looksLikeSecret(word) || hasUrlSecret(removeMarks(word));
 }
 
-/** Whether a URL has a secret in it: a user, a parameter, or a part of its path. */
+/** Returns whether a URL contains a secret in its user, its parameters or its path. */
 export function hasUrlSecret(text: string): boolean {
 	if (!/^[a-z][a-z0-9+.-]{1,20}:\/\//i.test(text) || !URL.canParse(text)) return false;
 	const {password, searchParams, pathname, username} = new URL(text);

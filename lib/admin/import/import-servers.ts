@@ -21,24 +21,23 @@ type ImportServersOptions = {
 	readonly cwd: string;
 	readonly home: string;
 	readonly environment: EnvironmentVariables;
-	/** Whether secrets are copied rather than made variables. */
+	/** Whether to copy secrets instead of replacing them with variables. */
 	readonly keepsSecrets: boolean;
 };
 
-/** The servers of clients, as a file of bridge has them. */
+/** The imported servers in the format of a bridge file. */
 export type ImportedServers = {
 	readonly servers: ReadonlyMap<string, Table>;
-	/** The files that were read. */
 	readonly files: readonly string[];
-	/** Secrets that are variables now, or would be. */
+	/** The secrets that were replaced with variables, or would be. */
 	readonly extractedSecrets: readonly ExtractedSecret[];
-	/** Other variables that have to be set. */
+	/** Other variables that must be set. */
 	readonly variables: readonly string[];
-	/** Sentences about what was changed or left out. */
+	/** Sentences about changed or skipped servers. */
 	readonly notes: readonly string[];
 };
 
-/** Reads the servers of those files that exist. Equal servers of several files are imported once. */
+/** Imports the servers of all files that exist. A server that is equal in several files is imported once. */
 export async function importServers(
 	files: readonly string[],
 	options: ImportServersOptions,
@@ -55,7 +54,9 @@ export async function importServers(
 			if (!server || isDeepStrictEqual(imported.get(name), server)) continue;
 			const uniqueName = uniqueNames.reserve(name);
 			if (uniqueName !== name)
-				notes.push(`${file}: the server ${name} is ${uniqueName}, since the name is taken.`);
+				notes.push(
+					`${file}: the server ${name} is imported as ${uniqueName}, since the name is already in use.`,
+				);
 			imported.set(uniqueName, server);
 		}
 	}
@@ -86,7 +87,7 @@ async function adaptFile(
 	if (issues.length > 0) throw invalidFileError(file, issues);
 	const format = detectClientFormat(file, value);
 	if (format === undefined) {
-		notes.push(`${file} is not read: it is a configuration of bridge. Use it with --config.`);
+		notes.push(`${file} is skipped: it is a bridge configuration. Use it with --config.`);
 		return;
 	}
 	const adapted = adaptClientFile(value, {file, format, cwd, home, environment, keepsUnset: true});
@@ -94,12 +95,14 @@ async function adaptFile(
 	return adapted;
 }
 
-/** A server, and the names of its variables that are from its `envFile`. */
+/** A server, and the names of the variables from its `envFile`. */
 type PortableServer = {readonly server: Table; readonly fromFile: ReadonlySet<string>};
 
 type ImportSource = {readonly file: string; readonly adapted: AdaptedClientFile};
 
-/** A server that means the same in any folder; undefined, with a note, where it cannot be imported. */
+/**
+ * Makes a server independent of the folder it is in. Returns undefined with a note if it cannot be imported.
+ */
 async function makePortable(
 	name: string,
 	entry: unknown,
@@ -108,7 +111,7 @@ async function makePortable(
 ): Promise<PortableServer | undefined> {
 	const {file, adapted} = source;
 	const skip = (reason: string): undefined => {
-		notes.push(`${file}: the server ${name} is left out: ${reason}`);
+		notes.push(`${file}: the server ${name} is skipped: ${reason}`);
 	};
 	if (!isTable(entry)) return skip('it is neither a command nor a url.');
 	if (bridgeArgs(wordsOf(entry))?.[0] === 'hub') return skip('it is bridge hub itself.');
@@ -136,13 +139,13 @@ const wordsOf = ({command, args}: Table): string[] => [
 	...(Array.isArray(args) ? args.map(String) : []),
 ];
 
-/** A server that an earlier `bridge install --wrap` put bridge in front of, without that. */
+/** Undoes an earlier `bridge install --wrap`. */
 function withoutBridge(server: Table): Table {
 	const [command, ...args] = wrappedCommand(wordsOf(server)) ?? [];
 	return command === undefined ? server : {...server, command, args};
 }
 
-/** The folder to start a server of a project in. Elsewhere its relative paths would name other files. */
+/** Returns the working directory of a project's server, since its relative paths depend on it. */
 function startFolderOf(name: string, {command, cwd}: Table, {file, adapted}: ImportSource): Table {
 	if (command === undefined) return {};
 	if (typeof cwd === 'string' && !cwd.includes('${') && !isAbsolute(cwd))
@@ -153,7 +156,7 @@ function startFolderOf(name: string, {command, cwd}: Table, {file, adapted}: Imp
 	return basename(file) === '.mcp.json' ? {cwd: dirname(file)} : {};
 }
 
-/** Values with the variables of the client expanded, which bridge does not have, and with the defaults of inputs. */
+/** Expands variables that only the client defines, and adds the defaults of inputs. */
 function expandClientVariables(
 	server: Table,
 	variables: EnvironmentVariables,
@@ -189,7 +192,7 @@ const readVariables = (envFile: unknown, {variables, folder}: AdaptedClientFile)
 const escapeReferencesIn = (variables: Table): Table =>
 	mapTexts(variables, text => text.replaceAll('${', () => '$${')) as Table;
 
-/** What bridge would reject in a server once its variables are set. */
+/** Returns the errors that bridge would report for a server once its variables are set. */
 function findIssues(
 	name: string,
 	server: Table,
@@ -207,7 +210,7 @@ function findIssues(
 	}));
 }
 
-/** The names of the variables that have to be set, once each. */
+/** The unique names of the variables that must be set. */
 function listVariables(servers: readonly Table[]): string[] {
 	const names = new Set<string>();
 	for (const server of servers)

@@ -5,16 +5,16 @@ import {type DetectedSecret, findSecret, findSecretInArgument} from './detect-se
 
 type Table = {readonly [key: string]: unknown};
 
-/** A secret that has become a variable: its name, and where it was. */
+/** A secret that was replaced with a variable: the variable's name and the path of the value. */
 export type ExtractedSecret = {readonly name: string; readonly path: string};
 
-/** Replaces secrets of servers by variables. Equal secrets of one name become one variable. */
+/** Replaces secrets with variables. Equal secrets with the same name share one variable. */
 export class SecretVariables {
 	readonly extracted: ExtractedSecret[] = [];
 	readonly #uniqueNames = new UniqueNames();
 	readonly #names = new Map<string, string>();
 
-	/** A server without its secrets. All variables of `fromFile` are secrets, whatever their name. */
+	/** Returns a server without its secrets. All variables in `fromFile` count as secrets. */
 	replaceSecrets(server: string, entry: Table, fromFile: ReadonlySet<string>): Table {
 		const formatAt = (...path: Array<string | number>): string => formatPath(['servers', server, ...path]);
 		const {url, args} = entry;
@@ -59,7 +59,10 @@ export class SecretVariables {
 				};
 	}
 
-	/** The text with a variable in place of the secret. Names that mean nothing without their server have it in front. */
+	/**
+	 * Replaces a secret with a variable. Names that are ambiguous without their server are prefixed with its
+	 * name.
+	 */
 	#extract(server: string, {name, before, secret, after}: DetectedSecret, path: string): string {
 		const base = variableName(server === '' ? name : `${server}_${name}`);
 		const key = JSON.stringify([base, secret]);
@@ -70,7 +73,6 @@ export class SecretVariables {
 	}
 }
 
-/** A table with its texts changed. */
 const mapValues = (table: unknown, change: (name: string, value: string) => string): Table =>
 	Object.fromEntries(
 		Object.entries(asTable(table)).map(([name, value]) => [

@@ -10,11 +10,11 @@ import {claudeStatePath, codexHome, vscodeUserFile} from '../import/client-files
 import {setJsonMember} from './edit-json.js';
 import {setTomlTable} from './edit-toml.js';
 
-/** Programs whose configuration bridge can write itself into. */
+/** Clients whose configuration `bridge install` can edit. */
 export const installableClients = ['claude', 'codex', 'cursor', 'vscode'] as const;
 export type InstallableClient = (typeof installableClients)[number];
 
-/** What is to be reached: a command to run, or a gateway. */
+/** The content of an entry: a command to run, or the URL of a gateway. */
 export type ClientEntry =
 	| {readonly command: string; readonly args: readonly string[]; readonly hasTurns?: boolean}
 	| {readonly url: string; readonly token?: string};
@@ -25,7 +25,7 @@ type InstallLocation = {
 	readonly isForUser: boolean;
 };
 
-/** The file that a client reads. Codex has one for the user alone. */
+/** The configuration file of a client. Codex only has one per user. */
 export function clientConfigPath(client: InstallableClient, {cwd, env, isForUser}: InstallLocation): string {
 	const context = {cwd, env, home: homedir(), platform: process.platform};
 	if (client === 'codex') return join(codexHome(context), 'config.toml');
@@ -34,24 +34,24 @@ export function clientConfigPath(client: InstallableClient, {cwd, env, isForUser
 	return join(isForUser ? homedir() : cwd, '.cursor', 'mcp.json');
 }
 
-/** The key that a client has its servers under. */
+/** The key of the table of servers in a client's file. */
 export const serversKeyOf = (client: InstallableClient): string =>
 	new Map<InstallableClient, string>([
 		['codex', 'mcp_servers'],
 		['vscode', 'servers'],
 	]).get(client) ?? 'mcpServers';
 
-/** What bridge decides in an entry. Whatever else is there, variables say, is the user's. */
+/** The keys of an entry that bridge overwrites. Other keys, such as variables, belong to the user. */
 const ownedKeys = ['type', 'command', 'args', 'url'];
 
 /**
- * The time limits of an entry in Codex whose tools run turns. By default, Codex gives up a call after 300 s, as long as a
- * turn may take: it would not get the error that has the text so far, nor a turn that waits for earlier ones. bridge has a
- * limit for each turn itself.
+ * Timeouts of a Codex entry whose tools run turns. Codex's default of 300 s is also the default limit of a
+ * turn. With it, Codex would miss timeout errors with partial text, and turns that are queued behind others.
+ * bridge limits each turn itself.
  */
 const turnTimeouts = {startup_timeout_sec: 60, tool_timeout_sec: 3600};
 
-/** A client's file with the entry in it, and all else as it was. */
+/** Returns a client's file with the entry set and everything else unchanged. */
 export function setClientEntry(
 	client: InstallableClient,
 	text: string,
@@ -78,13 +78,14 @@ export function setClientEntry(
 	const isAsExpected =
 		isDeepStrictEqual(after.rest, before.rest) &&
 		isDeepStrictEqual(toJsonValue(after.own), toJsonValue(expected));
-	if (!isAsExpected) throw unsafeEditError(file, 'what is there is written in a way of its own', path, value);
+	if (!isAsExpected)
+		throw unsafeEditError(file, 'its content is written in an unsupported style', path, value);
 	return changed;
 }
 
 /**
- * The first of `NAME`, `NAME-2`, … that no other entry has. An entry with the same URL, or for the same command of bridge, is
- * the entry itself.
+ * Returns the first unused name of `NAME`, `NAME-2`, …. An entry with the same URL, or with the same bridge
+ * command, may be replaced.
  */
 export function unusedEntryName(
 	client: InstallableClient,
@@ -93,11 +94,11 @@ export function unusedEntryName(
 ): string {
 	const {[serversKeyOf(client)]: group} = parseClientFile(client, text, file);
 	const servers = objectOf(group);
-	const isTaken = (name: string): boolean =>
+	const isUsed = (name: string): boolean =>
 		Object.hasOwn(servers, name) && !isSameEntry(entry, objectOf(servers[name]));
 	for (let count = 1; ; count++) {
 		const name = count === 1 ? base : `${base}-${count}`;
-		if (!isTaken(name)) return name;
+		if (!isUsed(name)) return name;
 	}
 }
 
@@ -106,10 +107,10 @@ function isSameEntry(entry: ClientEntry, {url, args}: ClientTable): boolean {
 	return Array.isArray(args) && bridgeCommands.some(name => args.includes(name) && entry.args.includes(name));
 }
 
-/** The commands that entries run. */
+/** The subcommands that entries run. */
 const bridgeCommands = ['serve', 'hub'];
 
-/** The entry as a client writes it. */
+/** The entry in the client's format. */
 function formatEntry(client: InstallableClient, entry: ClientEntry): ClientTable {
 	const type = client === 'claude' || client === 'vscode' ? {type: 'url' in entry ? 'http' : 'stdio'} : {};
 	if (!('url' in entry)) return {...type, command: entry.command, args: entry.args};
@@ -118,7 +119,7 @@ function formatEntry(client: InstallableClient, entry: ClientEntry): ClientTable
 	return {...type, url: entry.url, ...(entry.token === undefined ? {} : {[name]: headers})};
 }
 
-/** Limits that the file does not have yet. */
+/** The timeouts that the entry does not set yet. */
 const timeoutsFor = (client: InstallableClient, entry: ClientEntry, before: ClientTable = {}): ClientTable =>
 	client === 'codex' && 'hasTurns' in entry && entry.hasTurns
 		? Object.fromEntries(Object.entries(turnTimeouts).filter(([key]) => !Object.hasOwn(before, key)))
@@ -126,7 +127,7 @@ const timeoutsFor = (client: InstallableClient, entry: ClientEntry, before: Clie
 
 export type ClientTable = {readonly [key: string]: unknown};
 
-/** The values of a client's file. */
+/** Parses a client's file. */
 export function parseClientFile(client: InstallableClient, text: string, file: string): ClientTable {
 	if (text.trim() === '') return {};
 	try {
@@ -135,7 +136,7 @@ export function parseClientFile(client: InstallableClient, text: string, file: s
 		throw brokenFileError(file, String((error as Error).message).split('\n')[0] ?? '');
 	}
 	try {
-		// The state of Claude Code may be long, and JSON without comments.
+		// The state file of Claude Code can be large and is plain JSON, so the faster parser is tried first.
 		return JSON.parse(text);
 	} catch {}
 	const {value, issues} = parseConfigText(text, '.json');
@@ -144,7 +145,7 @@ export function parseClientFile(client: InstallableClient, text: string, file: s
 	return value as ClientTable;
 }
 
-/** The entry, and all that is not it. */
+/** Separates the entry from the rest of the file. */
 function splitEntry(
 	whole: ClientTable,
 	group: string,
@@ -155,14 +156,14 @@ function splitEntry(
 	return {own: own as ClientTable | undefined, rest: toJsonValue({...others, [group]: rest})};
 }
 
-/** A value as JSON has it: parsers make objects of various prototypes. */
+/** Converts to plain JSON values, since parsers create objects with different prototypes. */
 export const toJsonValue = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
 
 const brokenFileError = (file: string, reason: string): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`${file} is broken: ${reason}`,
-		'Mend it first; nothing was changed.',
+		`${file} cannot be parsed: ${reason}`,
+		'Fix it first. Nothing was changed.',
 		{file},
 	);
 
@@ -174,7 +175,7 @@ export const unsafeEditError = (
 ): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		`${file} cannot be changed without a risk: ${reason}.`,
-		`Nothing was changed. Write it there yourself: ${path.join('.')} = ${JSON.stringify(value)}`,
+		`${file} cannot be edited safely: ${reason}.`,
+		`Nothing was changed. Add it yourself: ${path.join('.')} = ${JSON.stringify(value)}`,
 		{file},
 	);

@@ -1,4 +1,4 @@
-/** What stands between the parts of JSON that people write: space and comments. */
+/** Whitespace and comments between JSON tokens. */
 const SPACE = /(?:[ \t\r\n\ufeff]|\/\/[^\n]*\n?|\/\*(?:[^*]|\*(?!\/))*\*\/)*/y;
 const STRING = /"(?:[^"\\]|\\.)*"/y;
 const WORD = /[^\s,\]}/]+/y;
@@ -6,20 +6,20 @@ const WORD = /[^\s,\]}/]+/y;
 type Span = {readonly start: number; readonly end: number};
 type JsonMember = {readonly key: string; readonly start: number; readonly value: Span};
 
-/** Text that cannot be edited, since it is no JSON. */
+/** Thrown for text that is not valid JSON. */
 class JsonEditError extends Error {
 	override readonly name = 'JsonEditError';
 }
 
 /**
- * A JSON text with one value set, by the keys that lead to it; objects on the way are made. All else stays as it is,
- * comments too.
+ * Sets the value at a path in a JSON text and creates missing objects. Everything else is preserved,
+ * including comments.
  */
 export function setJsonMember(text: string, path: readonly string[], value: unknown): string {
 	const [key, ...rest] = path;
 	if (text.trim() === '') return `${JSON.stringify(nested(path, value), undefined, 2)}\n`;
 	const start = matchEnd(text, 0, SPACE);
-	if (text[start] !== '{' || key === undefined) throw new JsonEditError('it is no object');
+	if (text[start] !== '{' || key === undefined) throw new JsonEditError('it is not an object');
 	return setMember(text, start, [key, ...rest], value, 1);
 }
 
@@ -33,7 +33,7 @@ function setMember(
 	const {members, end} = listMembers(text, at);
 	const member = members.find(each => each.key === key);
 	if (member && rest.length > 0) {
-		if (text[member.value.start] !== '{') throw new JsonEditError(`${key} is no object`);
+		if (text[member.value.start] !== '{') throw new JsonEditError(`${key} is not an object`);
 		return setMember(text, member.value.start, rest, value, depth + 1);
 	}
 	const unit = indentOf(text);
@@ -42,13 +42,13 @@ function setMember(
 		`\n${unit.repeat(depth)}`,
 	);
 	if (member) return text.slice(0, member.value.start) + written + text.slice(member.value.end);
-	// Before all others, where neither a comma nor a comment can be in the way.
+	// Inserts before all other members, where no comma or comment interferes.
 	const line = `\n${unit.repeat(depth)}${JSON.stringify(key)}: ${written}`;
 	const closing = text.slice(at + 1, end).includes('\n') ? '' : `\n${unit.repeat(depth - 1)}`;
 	return `${text.slice(0, at + 1)}${line}${members.length > 0 ? ',' : closing}${text.slice(at + 1)}`;
 }
 
-/** The place of the member that these keys lead to: where its key and its value are. */
+/** Finds the offsets of the member at a path: of its key and of its value. */
 export function findJsonMember(text: string, path: readonly string[]): JsonMember | undefined {
 	let at = matchEnd(text, 0, SPACE);
 	let member: JsonMember | undefined;
@@ -64,7 +64,7 @@ export function findJsonMember(text: string, path: readonly string[]): JsonMembe
 const nested = (path: readonly string[], value: unknown): unknown =>
 	path.reduceRight((inner, key) => ({[key]: inner}), value);
 
-/** What its lines begin with below the first level. */
+/** The indentation of the first level. */
 const indentOf = (text: string): string =>
 	[...text.matchAll(/\n([ \t]+)"/g)]
 		.map(([, space = '']) => space)
@@ -73,7 +73,7 @@ const indentOf = (text: string): string =>
 			text.match(/\n([ \t]+)"/)?.[1] ?? '  ',
 		);
 
-/** The members of the object that begins here, and where its brace closes. */
+/** Lists the members of the object that starts at `open`, and the offset of its closing brace. */
 function listMembers(text: string, open: number): {members: JsonMember[]; end: number} {
 	const members: JsonMember[] = [];
 	for (let at = matchEnd(text, open + 1, SPACE); ; ) {
@@ -114,7 +114,7 @@ function endOfBrackets(text: string, start: number): number {
 	throw new JsonEditError('a bracket is not closed');
 }
 
-/** Where a pattern that begins here ends; here, if it does not fit. */
+/** Returns the end of a match at an offset, or the offset if nothing matches. */
 function matchEnd(text: string, at: number, pattern: RegExp): number {
 	pattern.lastIndex = at;
 	return pattern.test(text) ? pattern.lastIndex : at;

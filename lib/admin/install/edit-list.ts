@@ -1,10 +1,10 @@
-/** A string of JSON, or of TOML, which has those in single quotes, too. */
+/** A string in JSON or TOML. TOML also has strings in single quotes. */
 const STRING = /"(?:[^"\\\n]|\\.)*"|'[^'\n]*'/y;
 const BLANK = /[ \t\r\n]*/y;
 
 type Span = {readonly start: number; readonly end: number};
 
-/** A text with these words, as they are written, at the start of the list that opens here. */
+/** Inserts words, already quoted, at the start of the list that opens at `open`. */
 export function prependWords(text: string, open: number, words: readonly string[]): string {
 	const leadingSpace = text.slice(open + 1, matchEnd(text, open + 1, BLANK));
 	const isEmpty = text[open + 1 + leadingSpace.length] === ']';
@@ -16,7 +16,7 @@ export function prependWords(text: string, open: number, words: readonly string[
 	return `${text.slice(0, open + 1)}${inserted}${rest}`;
 }
 
-/** The same text without the first words of the list. It is what `withFirst` made it of. */
+/** Removes the first words of a list. Reverses `prependWords`. */
 export function removeFirstWords(text: string, open: number, count: number): string {
 	const strings = firstStrings(text, open, count);
 	const [first, last] = [strings[0], strings.at(-1)];
@@ -27,7 +27,7 @@ export function removeFirstWords(text: string, open: number, count: number): str
 	return `${text.slice(0, first.start)}${text.slice(end)}`;
 }
 
-/** The strings that the list starts with, at most so many. */
+/** Returns up to `count` strings at the start of a list. */
 export function firstStrings(text: string, open: number, count: number): Span[] {
 	const spans: Span[] = [];
 	for (let at = matchEnd(text, open + 1, BLANK); spans.length < count; ) {
@@ -41,7 +41,7 @@ export function firstStrings(text: string, open: number, count: number): Span[] 
 	return spans;
 }
 
-/** Where the string that starts here ends; undefined where none does. */
+/** Returns the end of the string at an offset, or undefined if there is none. */
 export function endOfString(text: string, start: number): number | undefined {
 	const end = matchEnd(text, start, STRING);
 	return end === start ? undefined : end;

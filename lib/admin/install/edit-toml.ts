@@ -2,9 +2,9 @@ import {stringify} from 'smol-toml';
 import {isObject} from '../../util/json.js';
 
 /**
- * A TOML text with one table set, by its name: in the place of the old one, else at the end. Comments and all else stay as
- * they are, tables below it and keys that are not `owned` too. Whoever calls it has to make sure that the result means what it should: a text that
- * looks like the head of a table may stand in a string.
+ * Sets a table in a TOML text: replaces the existing table or appends a new one. Comments, subtables and keys
+ * not in `ownedKeys` are preserved. The caller must verify the result, since a line in a multi-line string
+ * may look like a table header.
  */
 export function setTomlTable(
 	text: string,
@@ -19,7 +19,7 @@ export function setTomlTable(
 	if (start === -1) return `${text}${text === '' ? '' : text.endsWith('\n') ? '\n' : '\n\n'}${body}`;
 	const next = lines.findIndex((line, at) => at > start && headOf(line) !== undefined);
 	const end = next === -1 ? lines.length : next;
-	// Space and comments before the next table are about that one.
+	// Blank lines and comments before the next table belong to that table.
 	let last = end;
 	while (last > start + 1 && /^\s*(#.*)?$/.test(lines[last - 1] ?? '')) last--;
 	const isOwned = (line: string): boolean => ownedKeys.includes(keyOf(line));
@@ -29,7 +29,10 @@ export function setTomlTable(
 	);
 }
 
-/** Where the value of a key starts, in a table with its own head; undefined where that is written in another way. */
+/**
+ * Returns the offset of a key's value in a table with its own header, or undefined if it is written in
+ * another style.
+ */
 export function findTomlValue(text: string, name: readonly string[], key: string): number | undefined {
 	const head = `[${name.map(bare).join('.')}]`;
 	const lines = text.split('\n');
@@ -43,7 +46,10 @@ export function findTomlValue(text: string, name: readonly string[], key: string
 	return;
 }
 
-/** A key and its value in one line. A value that is a table stands in braces: its own head would end the table. */
+/**
+ * Formats a key and its value on one line. A table becomes an inline table, since a header would end the
+ * current table.
+ */
 function lineOf([key, value]: [string, unknown]): string {
 	if (!isObject(value)) return stringify({[key]: value}).trimEnd();
 	const members = Object.entries(value).map(
@@ -54,10 +60,10 @@ function lineOf([key, value]: [string, unknown]): string {
 
 const bare = (key: string): string => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key));
 
-/** The key that a line sets. */
+/** Returns the key that a line sets. */
 const keyOf = (line: string): string => /^\s*"?([\w-]+)"?\s*=/.exec(line)?.[1] ?? '';
 
-/** The head of a table, without the space that may be in it. */
+/** Returns a table header without its optional whitespace. */
 function headOf(line: string): string | undefined {
 	const [, open, name, close] = /^\s*(\[\[?)([^\]]+)(\]\]?)\s*(?:#.*)?$/.exec(line) ?? [];
 	if (name === undefined) return;

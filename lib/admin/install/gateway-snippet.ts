@@ -1,31 +1,30 @@
-/** Programs that bridge can be connected to, and that have their own way to be told so. */
+/** Clients that `--print-client` supports. */
 export const snippetClients = ['codex', 'claude', 'cursor', 'vscode'] as const;
 export type SnippetClient = (typeof snippetClients)[number];
 
 export type GatewayAccess = {
-	/** Where the gateway is, without a path: `http://127.0.0.1:7411`. */
+	/** The URL of the gateway without a path: `http://127.0.0.1:7411`. */
 	readonly base: URL;
 	readonly services: readonly string[];
-	/** Whether the gateway asks for a token. */
+	/** Whether the gateway requires a token. */
 	readonly hasToken: boolean;
-	/** The token itself, if it is written into the file. */
+	/** The token, if it should be written into the file. */
 	readonly token?: string | undefined;
 };
 
-/** The variable that snippets have a client read its token from, so that it stands in no file. */
+/** The variable that clients read the token from, so that it is not stored in a file. */
 const TOKEN_VARIABLE = 'BRIDGE_TOKEN';
 
-/** What to write into a client's configuration. */
+/** Text for a client's configuration. */
 export type ClientSnippet = {
-	/** The file, and what else to know. */
+	/** The file, with a note about the token. */
 	readonly location: string;
-	/** The content of the file. */
 	readonly text: string;
-	/** Commands that do the same for the user alone. */
+	/** Commands that add the same servers for the current user. */
 	readonly commands?: readonly string[];
 };
 
-/** What to write into a client's configuration to use each service of a gateway. */
+/** Returns the text that configures a client to use each service of a gateway. */
 export const gatewayClientSnippet = (client: SnippetClient, access: GatewayAccess): ClientSnippet =>
 	gatewaySnippets[client](access);
 
@@ -79,7 +78,6 @@ function httpEntries(access: GatewayAccess, token: string): {readonly [service: 
 	);
 }
 
-/** JSON as people write it into a file. */
 export const formatClientJson = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
 const locationText = (file: string, {hasToken, token}: GatewayAccess): string =>

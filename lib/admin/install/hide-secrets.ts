@@ -1,19 +1,19 @@
 import {asTable} from '../../config/client-formats/client-format.js';
 import {type DetectedSecret, findSecret, findSecretInArgument} from '../import/detect-secrets.js';
 
-/** What stands in for a secret in a diff. */
+/** The replacement for a secret in a diff. */
 const MASK = '***';
-/** Shorter secrets are hidden only where they are a whole string: elsewhere, other words may contain them. */
+/** Shorter secrets are hidden only as whole strings, since they may be part of other words. */
 const MIN_PART_LENGTH = 6;
 
 type SecretTexts = {
-	/** Texts that are secret themselves. */
+	/** Texts that are secrets. They are hidden everywhere. */
 	readonly secrets: Set<string>;
-	/** Values of variables and headers, which may be secret. They are hidden where they are a whole string. */
+	/** Values of variables and headers, which may be secret. They are hidden only as whole strings. */
 	readonly values: Set<string>;
 };
 
-/** Returns a function that hides the secrets of a client's file in one of its lines. */
+/** Returns a function that hides the secrets of a client's file in a line of it. */
 export function createSecretHider(file: unknown, more: readonly string[] = []): (line: string) => string {
 	const {secrets, values} = collectTexts(file);
 	for (const text of more) secrets.add(text);
@@ -26,7 +26,7 @@ export function createSecretHider(file: unknown, more: readonly string[] = []): 
 		[...new Set(parts)].reduce((now, part) => now.replaceAll(part, MASK), maskStrings(line, isHidden));
 }
 
-/** Tables whose values are those of variables and headers. */
+/** Tables that contain variables or headers. */
 const valueTables: ReadonlySet<string> = new Set(['env', 'headers', 'http_headers']);
 
 function collectTexts(file: unknown): SecretTexts {
@@ -63,7 +63,7 @@ function listMembers(value: unknown): TableMember[] {
 	}));
 }
 
-/** A line of JSON or TOML without the strings that are to be hidden, however their characters are escaped. */
+/** Replaces hidden strings in a line of JSON or TOML, however they are escaped. */
 function maskStrings(line: string, isHidden: (text: string) => boolean): string {
 	let masked = '';
 	let from = 0;
@@ -83,7 +83,7 @@ function nextQuote(line: string, from: number): number {
 	return at;
 }
 
-/** The place behind a string; undefined where it does not end in this line. */
+/** Returns the offset after a string, or undefined if the string does not end on this line. */
 function endOfQuotedString(line: string, start: number): number | undefined {
 	const quote = line[start];
 	for (let at = start + 1; at < line.length; at++) {
@@ -97,7 +97,7 @@ function decodeString(literal: string): string {
 	try {
 		if (literal.startsWith('"')) return String(JSON.parse(literal));
 	} catch {
-		// TOML has escapes that JSON does not have.
+		// TOML has escape sequences that JSON lacks.
 	}
 	return literal.slice(1, -1);
 }

@@ -2,13 +2,13 @@ import {shellQuote} from '../../util/shell-quote.js';
 import {type ClientSnippet, formatClientJson, type SnippetClient} from './gateway-snippet.js';
 
 type HubCommands = {
-	/** The command that runs bridge on this machine. */
+	/** The command for this machine only. */
 	readonly local: readonly [string, ...string[]];
-	/** The one for files that are shared with other machines. */
+	/** The command for files that are shared with other machines. */
 	readonly shared: readonly [string, ...string[]];
 };
 
-/** What to write into a client's configuration, and where, to have it start the hub with a configuration file. */
+/** Returns the text that configures a client to start the hub. */
 export function hubSnippet(
 	client: SnippetClient,
 	file: string | undefined,

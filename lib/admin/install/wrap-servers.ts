@@ -17,40 +17,42 @@ import {findJsonMember} from './edit-json.js';
 import {endOfString, firstStrings, prependWords, removeFirstWords} from './edit-list.js';
 import {findTomlValue} from './edit-toml.js';
 
-/** A file whose servers have bridge in front of them, or no longer. */
+/** A file after wrapping or unwrapping its servers. */
 type WrapResult = {
 	readonly text: string;
-	/** The text before and after the change of each entry. */
+	/** The text before and after each changed entry. */
 	readonly steps: ReadonlyArray<{readonly before: string; readonly after: string}>;
-	/** Entries that were not changed, each with the reason. */
+	/** Unchanged entries, each with the reason. */
 	readonly skipped: readonly string[];
 };
 
 type WrapServersOptions = {
 	readonly client: InstallableClient;
 	readonly file: string;
-	/** The working directory, whose servers the state of Claude Code has, too. */
+	/** The working directory, which selects the project in the state of Claude Code. */
 	readonly cwd: string;
 };
 
-/** Puts bridge in front of each command that is configured in a file. */
+/** Adds bridge in front of each configured command. */
 export const wrapServers = (
 	text: string,
 	bridgeWords: readonly string[],
 	options: WrapServersOptions,
 ): WrapResult =>
 	changeServers(text, options, words => {
-		if (wrappedCommand(words)) return 'is wrapped already';
-		if (bridgeArgs(words)) return 'runs bridge already';
+		if (wrappedCommand(words)) return 'is already wrapped';
+		if (bridgeArgs(words)) return 'already runs bridge';
 		return {command: bridgeWords[0] ?? '', first: [...bridgeWords.slice(1), '--']};
 	});
 
-/** Removes bridge from each command that it is in front of. */
+/** Removes bridge from each wrapped command. */
 export const unwrapServers = (text: string, options: WrapServersOptions): WrapResult =>
 	changeServers(text, options, words => {
 		const inner = wrappedCommand(words);
 		if (inner) return {removed: words.length - inner.length};
-		return bridgeArgs(words)?.includes('--') ? 'has flags of bridge: change it by hand' : 'is not wrapped';
+		return bridgeArgs(words)?.includes('--')
+			? 'has bridge flags and must be edited by hand'
+			: 'is not wrapped';
 	});
 
 type Change = {readonly command: string; readonly first: readonly string[]} | {readonly removed: number};
@@ -84,9 +86,9 @@ function changeServers(
 const skipReason = (entry: unknown): string =>
 	asTable(entry).url === undefined
 		? 'has no command'
-		: 'has a url; to put bridge in front of it, use the command bridge --url URL';
+		: 'has a url, and needs the command bridge --url URL instead';
 
-/** The paths of all entries: those of the user or the project, and those that Claude Code has for the working directory. */
+/** The paths of all entries, including those of Claude Code for the working directory. */
 function listEntryPaths(whole: ClientTable, client: InstallableClient, cwd: string): string[][] {
 	const projects = client === 'claude' ? projectPaths(cwd).map(path => ['projects', path, 'mcpServers']) : [];
 	return [[serversKeyOf(client)], ...projects].flatMap(group =>
@@ -100,14 +102,14 @@ const valueAtPath = (value: unknown, path: readonly string[]): unknown =>
 		value,
 	);
 
-/** The command and its arguments; undefined where an entry has none. */
+/** Returns the command and its arguments, or undefined if the entry has none. */
 function wordsOf(entry: unknown): string[] | undefined {
 	const {command, args = []} = asTable(entry);
 	if (typeof command !== 'string' || !Array.isArray(args)) return;
 	return args.every(arg => typeof arg === 'string') ? [command, ...args] : undefined;
 }
 
-/** The text with one entry changed. It is compared with what was wanted, since a text may look like an entry and be none. */
+/** Changes one entry and verifies the result, since text in a string may look like an entry. */
 function changeEntry(
 	text: string,
 	path: readonly string[],
@@ -133,7 +135,7 @@ function changeEntry(
 const hideSecretArgs = (args: readonly string[]): string[] =>
 	redactArgs(args).map((arg, at) => (findSecretInArgument(args[at - 1] ?? '', arg) ? HIDDEN_VALUE : arg));
 
-/** The values of a text; undefined where it is broken. */
+/** Parses a text. Returns undefined if it is invalid. */
 function tryParse(text: string, client: InstallableClient): unknown {
 	try {
 		return toJsonValue(parseClientFile(client, text, ''));
@@ -150,7 +152,7 @@ function replaceAtPath(value: unknown, [key, ...rest]: readonly string[], entry:
 
 type EditOffsets = {readonly command: number; readonly args: number | undefined; readonly indent: string};
 
-/** Where the values of an entry start, and the space before the key `command`. */
+/** Finds the offsets of an entry's values, and the whitespace before the key `command`. */
 function findOffsets(
 	text: string,
 	path: readonly string[],
@@ -179,7 +181,7 @@ function wrapEntry(
 	const offsets = findOffsets(text, path, client);
 	const end = offsets && endOfString(text, offsets.command);
 	if (!offsets || end === undefined) return;
-	// The command stays as it is written, so that unwrapping restores it to the letter.
+	// Keeps the original notation of the command, so that unwrapping restores it exactly.
 	const words = [...first.map(word => JSON.stringify(word)), text.slice(offsets.command, end)];
 	const edits: Edit[] = [
 		{at: offsets.command, edit: rest => JSON.stringify(command) + rest.slice(end - offsets.command)},
@@ -206,7 +208,7 @@ function unwrapEntry(
 	const end = offsets && endOfString(text, offsets.command);
 	if (!offsets || end === undefined || offsets.args === undefined) return;
 	const {command, args} = offsets;
-	// Of the removed words, the first is the command of bridge, and the one behind the last becomes the command.
+	// The first removed word was bridge's `command`. The word after the last one becomes the command again.
 	const inner = firstStrings(text, args, removed).at(-1);
 	if (!inner) return;
 	const written = text.slice(inner.start, inner.end);
@@ -218,7 +220,7 @@ function unwrapEntry(
 
 type Edit = {readonly at: number; readonly edit: (rest: string) => string};
 
-/** A text with edits at several places, the last one first, so that the places of the others stay. */
+/** Applies edits from the last offset to the first, so that the other offsets stay valid. */
 const applyEdits = (text: string, edits: readonly Edit[]): string =>
 	edits
 		.toSorted((one, other) => other.at - one.at)

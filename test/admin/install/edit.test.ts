@@ -9,7 +9,7 @@ import {lineDiff} from '../../../lib/util/line-diff.js';
 
 const entry = {command: 'bridge', args: ['serve']};
 
-test('a JSON text gets its entry, and keeps comments, order and indentation', t => {
+test('adds an entry to a JSON text and keeps comments, order and indentation', t => {
 	const text =
 		'// mine\n{\n\t"a": 1, // one\n\t"mcpServers": {\n\t\t// files\n\t\t"files": {"command": "x"},\n\t},\n}\n';
 	const after = setClientEntry('cursor', text, 'bridge', entry, 'f');
@@ -19,16 +19,16 @@ test('a JSON text gets its entry, and keeps comments, order and indentation', t 
 	);
 });
 
-test('an entry that is there is replaced, its variables and all others stay', t => {
+test('replaces an existing entry and keeps its variables and other entries', t => {
 	const text = '{"mcpServers":{"a":{"url":"x"},"bridge":{"url":"http://old","env":{"A":"1"}},"z":{}}}';
 	const after = setClientEntry('claude', text, 'bridge', entry, 'f');
 	t.deepEqual(JSON.parse(after), {
 		mcpServers: {a: {url: 'x'}, bridge: {type: 'stdio', ...entry, env: {A: '1'}}, z: {}},
 	});
-	t.is(setClientEntry('claude', after, 'bridge', entry, 'f'), after, 'twice is once');
+	t.is(setClientEntry('claude', after, 'bridge', entry, 'f'), after, 'idempotent');
 });
 
-test('a JSON text of any shape means the same after the edit, but for the entry', t => {
+test('changes only the entry in any JSON text', t => {
 	const json = fc
 		.dictionary(fc.string(), fc.jsonValue({maxDepth: 3}), {noNullPrototype: true})
 		.filter(value => !Object.hasOwn(value, '__proto__'));
@@ -45,7 +45,7 @@ test('a JSON text of any shape means the same after the edit, but for the entry'
 	);
 });
 
-test('a TOML text gets its table, and keeps comments, other tables and those below it', t => {
+test('adds a table to a TOML text and keeps comments, other tables and subtables', t => {
 	const text =
 		'# mine\nmodel = "m" # which\n\n[mcp_servers.bridge] # old\nurl = "http://x"\nstartup_timeout_sec = 5\n\n# of files\n[mcp_servers.files]\ncommand = "y"\n\n[mcp_servers.bridge.env]\nA = "1"\n';
 	const after = setClientEntry('codex', text, 'bridge', entry, 'f');
@@ -60,7 +60,7 @@ test('a TOML text gets its table, and keeps comments, other tables and those bel
 	);
 });
 
-test('a TOML text of any shape means the same after the edit, but for the entry', t => {
+test('changes only the entry in any TOML text', t => {
 	const key = fc.stringMatching(/^[a-z_-]{1,8}$/).filter(name => name !== 'bridge' && name !== '__proto__');
 	const value = fc.oneof(
 		fc.string({unit: 'grapheme-ascii'}),
@@ -81,7 +81,7 @@ test('a TOML text of any shape means the same after the edit, but for the entry'
 	);
 });
 
-test('what cannot be changed safely is refused, with what to write by hand', t => {
+test('rejects unsafe edits and prints the entry to add by hand', t => {
 	for (const [client, text] of [
 		['codex', 'mcp_servers = { bridge = { command = "x" } }'],
 		['codex', '[mcp_servers.bridge]\nargs = [\n"a",\n]\n'],
@@ -96,7 +96,7 @@ test('what cannot be changed safely is refused, with what to write by hand', t =
 		);
 		t.regex(
 			`${error?.message} ${error?.remedy}`,
-			/\/f .*(Write it there yourself: mcp_?[sS]ervers\.bridge = |broken)/,
+			/\/f .*(Add it yourself: mcp_?[sS]ervers\.bridge = |cannot be parsed)/,
 			text,
 		);
 	}
@@ -104,10 +104,10 @@ test('what cannot be changed safely is refused, with what to write by hand', t =
 		['codex', '[mcp_servers'],
 		['claude', '{"mcpServers": {'],
 	] as const)
-		t.throws(() => setClientEntry(client, text, 'bridge', entry, '/f'), {message: /\/f is broken/});
+		t.throws(() => setClientEntry(client, text, 'bridge', entry, '/f'), {message: /\/f cannot be parsed/});
 });
 
-test('JSON with comments parses to the same before and after', t => {
+test('JSON with comments has the same values after an edit', t => {
 	const text = '{ /* a */ "x": "// no comment", "y": ["}", {"mcpServers": 1}] /* b */ }';
 	const after = setJsonMember(text, ['mcpServers', 'bridge'], entry);
 	t.deepEqual(parseConfigText(after, '.json').value, {
@@ -117,7 +117,7 @@ test('JSON with comments parses to the same before and after', t => {
 	});
 });
 
-test('a diff has the lines that change, and two around', t => {
+test('a diff contains the changed lines and two lines of context', t => {
 	t.deepEqual(lineDiff('a\nb\nc\nd\ne\nf\n', 'a\nb\nc\nX\ne\nf\n'), [
 		'  b',
 		'  c',

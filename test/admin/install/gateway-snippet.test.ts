@@ -8,28 +8,28 @@ import {
 } from '../../../lib/admin/install/gateway-snippet.js';
 import {parseJsonWithComments} from '../../../lib/config/json-with-comments.js';
 
-/** All that is printed for a client. */
-const textFor = (client: SnippetClient, reach: GatewayAccess): string => {
-	const {location: place, text, commands = []} = gatewayClientSnippet(client, reach);
+/** The complete output for a client. */
+const textFor = (client: SnippetClient, access: GatewayAccess): string => {
+	const {location, text, commands = []} = gatewayClientSnippet(client, access);
 	return [
-		`# ${place}`,
+		`# ${location}`,
 		text,
-		...(commands.length > 0 ? ['# or, for yourself alone:', ...commands] : []),
+		...(commands.length > 0 ? ['# or, for your user only:', ...commands] : []),
 	].join('\n');
 };
 
-const reach: GatewayAccess = {
+const openAccess: GatewayAccess = {
 	base: new URL('http://127.0.0.1:7411'),
 	services: ['legacy', 'files'],
 	hasToken: false,
 };
-const guarded: GatewayAccess = {...reach, hasToken: true};
+const guarded: GatewayAccess = {...openAccess, hasToken: true};
 
-/** The JSON in a snippet: from its first brace to the line that closes it. */
+/** Parses the JSON in a snippet, from its first brace to the closing line. */
 const jsonIn = (text: string): unknown => parseJsonWithComments(/^\{$.*?^\}$/ms.exec(text)?.[0] ?? '').value;
 
-test('codex gets a table for each service', t => {
-	t.deepEqual(parseToml(textFor('codex', reach)), {
+test('prints a table per service for Codex', t => {
+	t.deepEqual(parseToml(textFor('codex', openAccess)), {
 		mcp_servers: {
 			legacy: {url: 'http://127.0.0.1:7411/mcp/legacy'},
 			files: {url: 'http://127.0.0.1:7411/mcp/files'},
@@ -37,13 +37,13 @@ test('codex gets a table for each service', t => {
 	});
 });
 
-test('codex sends the token from a variable', t => {
+test('Codex reads the token from a variable', t => {
 	const {mcp_servers: servers} = parseToml(textFor('codex', guarded)) as {mcp_servers: object};
 	t.like(servers, {files: {env_http_headers: {'X-Bridge-Token': 'BRIDGE_TOKEN'}}});
 });
 
-test('claude gets a .mcp.json, and a command for each service', t => {
-	const text = textFor('claude', reach);
+test('prints a .mcp.json and a command per service for Claude', t => {
+	const text = textFor('claude', openAccess);
 	t.deepEqual(jsonIn(text), {
 		mcpServers: {
 			legacy: {type: 'http', url: 'http://127.0.0.1:7411/mcp/legacy'},
@@ -53,13 +53,13 @@ test('claude gets a .mcp.json, and a command for each service', t => {
 	t.regex(text, /^claude mcp add --transport http files http:\/\/127\.0\.0\.1:7411\/mcp\/files$/m);
 });
 
-test('claude sends the token from a variable', t => {
+test('Claude reads the token from a variable', t => {
 	const text = textFor('claude', guarded);
 	t.like(jsonIn(text), {mcpServers: {files: {headers: {'X-Bridge-Token': `$\{BRIDGE_TOKEN}`}}}});
 	t.regex(text, /mcp\/files --header "X-Bridge-Token: \$BRIDGE_TOKEN"$/m);
 });
 
-test('cursor gets a mcp.json', t => {
+test('prints an mcp.json for Cursor', t => {
 	t.deepEqual(jsonIn(textFor('cursor', {...guarded, services: ['a']})), {
 		mcpServers: {
 			a: {url: 'http://127.0.0.1:7411/mcp/a', headers: {'X-Bridge-Token': `$\{env:BRIDGE_TOKEN}`}},
@@ -67,8 +67,8 @@ test('cursor gets a mcp.json', t => {
 	});
 });
 
-test('VS Code gets a mcp.json, and asks for the token', t => {
-	t.deepEqual(jsonIn(textFor('vscode', {...reach, services: ['a']})), {
+test('prints an mcp.json for VS Code that prompts for the token', t => {
+	t.deepEqual(jsonIn(textFor('vscode', {...openAccess, services: ['a']})), {
 		servers: {a: {type: 'http', url: 'http://127.0.0.1:7411/mcp/a'}},
 	});
 	t.like(jsonIn(textFor('vscode', {...guarded, services: ['a']})), {
@@ -78,6 +78,6 @@ test('VS Code gets a mcp.json, and asks for the token', t => {
 });
 
 for (const client of snippetClients)
-	test(`${client} is told which file it goes into, and works without services`, t => {
+	test(`names the file for ${client}, also without services`, t => {
 		t.regex(textFor(client, {...guarded, services: []}), /^# \S*\.(toml|json)/);
 	});

@@ -6,9 +6,9 @@ import {BridgeError} from '../../../lib/core/errors.js';
 
 const json = {client: 'cursor', file: '/f', cwd: '/nowhere'} as const;
 const codex = {client: 'codex', file: '/f', cwd: '/nowhere'} as const;
-const owns = [['bridge'], ['/usr/bin/node', '/opt/dist/bin/bridge.js']] as const;
+const bridgeCommands = [['bridge'], ['/usr/bin/node', '/opt/dist/bin/bridge.js']] as const;
 
-test('wrapping keeps the layout of JSON, and unwrapping restores it to the letter', t => {
+test('wrapping preserves the layout of JSON, and unwrapping restores it exactly', t => {
 	const text = `{
 	// mine
 	"mcpServers": {
@@ -25,13 +25,13 @@ test('wrapping keeps the layout of JSON, and unwrapping restores it to the lette
 	}
 }
 `;
-	for (const own of owns) {
+	for (const own of bridgeCommands) {
 		const {text: after, steps, skipped} = wrapServers(text, own, json);
 		t.is(steps.length, 3);
 		t.is(skipped.length, 1);
-		t.regex(skipped.join(), /^remote has a url; /);
+		t.regex(skipped.join(), /^remote has a url, /);
 		t.is(unwrapServers(after, json).text, text);
-		t.is(wrapServers(after, own, json).text, after, 'twice is once');
+		t.is(wrapServers(after, own, json).text, after, 'idempotent');
 	}
 	const {text: after} = wrapServers(text, ['bridge'], json);
 	t.true(
@@ -40,14 +40,14 @@ test('wrapping keeps the layout of JSON, and unwrapping restores it to the lette
 	t.true(after.includes('"args": [\n\t\t\t\t"--",\n\t\t\t\t"caf\\u00e9",\n\t\t\t\t"-y", // yes\n'));
 });
 
-test('a command without arguments gets a list of them', t => {
+test('adds a list of arguments to a command without arguments', t => {
 	const text = '{"mcpServers": {"a": {\n  "command": "x",\n  "env": {}\n}}}';
 	const {text: after} = wrapServers(text, ['bridge'], json);
 	t.is(after, '{"mcpServers": {"a": {\n  "command": "bridge",\n  "args": ["--", "x"],\n  "env": {}\n}}}');
 	t.deepEqual(JSON.parse(unwrapServers(after, json).text).mcpServers.a, {command: 'x', args: [], env: {}});
 });
 
-test('wrapping keeps the layout of TOML, and unwrapping restores it to the letter', t => {
+test('wrapping preserves the layout of TOML, and unwrapping restores it exactly', t => {
 	const text = `# mine
 [mcp_servers.one] # first
 command = 'npx'
@@ -67,11 +67,11 @@ command = "not a command"
 [mcp_servers.remote]
 url = "https://example.com/mcp"
 `;
-	for (const own of owns) {
+	for (const own of bridgeCommands) {
 		const {text: after, steps, skipped} = wrapServers(text, own, codex);
 		t.is(steps.length, 2);
 		t.is(skipped.length, 1);
-		t.regex(skipped.join(), /^remote has a url; /);
+		t.regex(skipped.join(), /^remote has a url, /);
 		t.is(unwrapServers(after, codex).text, text);
 	}
 	const bare = '[mcp_servers.a]\ncommand = "x"\n';
@@ -81,7 +81,7 @@ url = "https://example.com/mcp"
 	);
 });
 
-test('entries that run bridge are not wrapped, and those with flags not unwrapped', t => {
+test('does not wrap entries that run bridge or unwrap those with bridge flags', t => {
 	const entry = (...args: string[]) => ({command: '/usr/local/bin/bridge', args});
 	const text = JSON.stringify({
 		mcpServers: {
@@ -92,33 +92,33 @@ test('entries that run bridge are not wrapped, and those with flags not unwrappe
 		},
 	});
 	t.deepEqual(wrapServers(text, ['bridge'], json).skipped, [
-		'serve runs bridge already',
-		'wrapped is wrapped already',
-		'flagged runs bridge already',
+		'serve already runs bridge',
+		'wrapped is already wrapped',
+		'flagged already runs bridge',
 		'odd has no command',
 	]);
 	const {skipped, steps} = unwrapServers(text, json);
 	t.is(steps.length, 1);
 	t.deepEqual(skipped, [
 		'serve is not wrapped',
-		'flagged has flags of bridge: change it by hand',
+		'flagged has bridge flags and must be edited by hand',
 		'odd has no command',
 	]);
 });
 
-test('an entry that cannot be changed safely is rejected, with what to write by hand', t => {
+test('rejects an unsafe change and prints the entry to add by hand', t => {
 	for (const text of [
 		'mcp_servers = { a = { command = "x", args = ["ghp_0123456789abcdef", "--token", "hunter2"] } }',
 		'[mcp_servers.a]\ncommand = """x"""\n',
 		'text = """\n[mcp_servers.a]\ncommand = "y"\n"""\n[mcp_servers.a]\ncommand = "x"\n',
 	]) {
 		const error = t.throws(() => wrapServers(text, ['bridge'], codex), {instanceOf: BridgeError}, text);
-		t.regex(error?.remedy ?? '', /Nothing was changed\. Write it there yourself: mcp_servers\.a = /);
+		t.regex(error?.remedy ?? '', /Nothing was changed\. Add it yourself: mcp_servers\.a = /);
 		t.notRegex(error?.remedy ?? '', /ghp_|hunter2/);
 	}
 });
 
-test('wrapping changes nothing but commands, whatever the file, and unwrapping restores it', t => {
+test('wrapping changes only commands in any file, and unwrapping restores it', t => {
 	const word = fc.string({unit: 'grapheme-ascii', maxLength: 12});
 	const name = fc.stringMatching(/^[a-z_-]{1,8}$/).filter(key => key !== '__proto__');
 	const entry = fc.record(
@@ -131,18 +131,18 @@ test('wrapping changes nothing but commands, whatever the file, and unwrapping r
 	);
 	const servers = fc.dictionary(name, entry, {maxKeys: 4, noNullPrototype: true});
 	fc.assert(
-		fc.property(servers, fc.constantFrom(undefined, 1, '\t'), (given, indent) => {
+		fc.property(servers, fc.constantFrom(undefined, 1, '\t'), (original, indent) => {
 			const wrapped = Object.fromEntries(
-				Object.entries(given).map(([key, {command, args, ...rest}]) => [
+				Object.entries(original).map(([key, {command, args, ...rest}]) => [
 					key,
 					{command: 'bridge', args: ['--', command, ...args], ...rest},
 				]),
 			);
-			const text = JSON.stringify({mcpServers: given, z: 1}, undefined, indent);
+			const text = JSON.stringify({mcpServers: original, z: 1}, undefined, indent);
 			const after = wrapServers(text, ['bridge'], json).text;
 			t.deepEqual(JSON.parse(after), {mcpServers: wrapped, z: 1});
 			t.is(unwrapServers(after, json).text, text);
-			const toml = stringify({mcp_servers: given});
+			const toml = stringify({mcp_servers: original});
 			const changed = wrapServers(toml, ['bridge'], codex).text;
 			t.deepEqual(JSON.parse(JSON.stringify(parseToml(changed).mcp_servers ?? {})), wrapped);
 			t.is(unwrapServers(changed, codex).text, toml);
