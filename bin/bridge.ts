@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import process from 'node:process';
 
-/** Checked before anything else is loaded, since an older Node may fail to load it. */
+/** The minimum Node version. It is checked before other imports, which may fail to load in older versions. */
 const MIN_NODE = '20.18.1';
 
 const [major = 0, minor = 0, patch = 0] = process.versions.node.split('.').map(Number);

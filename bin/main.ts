@@ -20,7 +20,6 @@ import {setProcessTitle} from './shared/process-title.js';
 import {serverName} from './shared/server-name.js';
 import {listenForStopSignals} from './shared/stop-signals.js';
 
-/** Runs the program, and exits. */
 export async function run(): Promise<never> {
 	const exit = (code: number): never => process.exit(code);
 	process.on('uncaughtException', error => {
@@ -31,7 +30,7 @@ export async function run(): Promise<never> {
 	return exit(await dispatch(process.argv.slice(2), context).catch(printError));
 }
 
-/** Arguments → command → exit code. */
+/** Resolves and runs a command. Returns its exit code. */
 async function dispatch(argv: readonly string[], context: CliContext): Promise<number> {
 	if (argv.length === 0 && isatty(0)) return printHelp(context.commands, 2, undefined, 2);
 	const resolved = await resolveCommand(argv, context.commands);
@@ -46,7 +45,7 @@ async function dispatch(argv: readonly string[], context: CliContext): Promise<n
 	});
 }
 
-/** The server that this process is for, as lists of processes show it. */
+/** The server that the process title shows. */
 function titleSubject({upstreamCommand: server, options}: CommandInput<Options>): string | undefined {
 	if (server.length > 0) return serverName(server);
 	return options.url instanceof URL ? options.url.host : undefined;
@@ -58,8 +57,8 @@ async function printHelp(
 	name: string | undefined,
 	exitCode: number,
 ): Promise<number> {
-	const {helpText: helpOf} = await import('./shared/cli/help.js');
-	return print(fd, await helpOf(commands, fd, name), exitCode);
+	const {helpText} = await import('./shared/cli/help.js');
+	return print(fd, await helpText(commands, fd, name), exitCode);
 }
 
 function print(fd: number, text: string, exitCode: number): number {
@@ -67,12 +66,12 @@ function print(fd: number, text: string, exitCode: number): number {
 		writeSync(fd, text);
 		return exitCode;
 	} catch {
-		// The reader is gone.
+		// The reader has closed the pipe.
 		return 1;
 	}
 }
 
-/** Prints an error. Unexpected ones are bugs; `--debug` adds the stack. */
+/** Prints an error and returns the exit code. Unexpected errors are bugs. `--debug` adds the stack. */
 function printError(error: unknown): number {
 	const {message, stack} = error instanceof Error ? error : new Error(String(error));
 	const text = error instanceof BridgeError ? error.sentence : `This is a bug in bridge: ${message}`;

@@ -26,7 +26,7 @@ import {logStdioFailure, type Observers, withObservers} from '../shared/observer
 import type {StopSignals} from '../shared/stop-signals.js';
 import {waitForPending} from '../shared/wait-for-pending.js';
 
-/** How long a client that closed its end may still be answered. */
+/** The time limit for pending responses after the client closes its end. */
 const GRACE_MS = 2500;
 
 const options = {
@@ -60,13 +60,13 @@ async function serveMail(flags: Flags, stop: StopSignals, version: string): Prom
 			'Name the agent: bridge atm-tools --identity NAME --team TEAM',
 		);
 	const {config, warnings} = await loadAtmConfigWithFlags(flags);
-	return withObservers(flags, warnings, watchers => serve(config, flags, watchers, stop, version));
+	return withObservers(flags, warnings, observers => serve(config, flags, observers, stop, version));
 }
 
 async function serve(
 	config: ServeConfig,
 	flags: Flags,
-	{log, trace, createTaps: tapsFor}: Observers,
+	{log, trace, createTaps}: Observers,
 	stop: StopSignals,
 	version: string,
 ): Promise<number> {
@@ -88,7 +88,7 @@ async function serve(
 	});
 	explainWait('Waiting for an MCP client on stdin.');
 	const client = stdioEndpoint();
-	const taps = tapsFor(client.name, 'atm-tools');
+	const taps = createTaps(client.name, 'atm-tools');
 	const pending = new PendingRequests();
 	const stages = atmToolsStages({log, trace, taps, pending, clientVersion: flags.clientVersion});
 	const server = createMailToolServer({tools, identity, team, version});

@@ -20,7 +20,7 @@ export const command = defineCommand({
 		const shell = shells.find(known => known === name);
 		if (!shell)
 			throw usageError(
-				name === undefined ? 'bridge completion has no shell.' : `Unknown shell "${name}".`,
+				name === undefined ? 'bridge completion needs a shell.' : `Unknown shell "${name}".`,
 				`Write: bridge completion ${shells.join('|')}`,
 			);
 		await writeText(process.stdout, completionScripts[shell](await commands.all()));

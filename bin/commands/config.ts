@@ -69,8 +69,8 @@ async function showAll(flags: Flags): Promise<number> {
 	if (check !== undefined && config !== undefined)
 		throw new BridgeError(
 			'ERR_CONFIG_INVALID',
-			'--check and --config both name a file.',
-			'Give one of the two.',
+			'--check and --config exclude each other.',
+			'Use one of them.',
 		);
 	const both = await load(flags, check ?? config);
 	await warnIfUntrusted(both.servers);
@@ -83,12 +83,12 @@ type Configurations = {
 	readonly sessions: LoadedServeConfig | undefined;
 };
 
-/** What was asked for: with --check only what is in that file, else all that is in force. */
+/** Loads the configurations to show: with --check only the one of that file, else all effective ones. */
 async function load(flags: Flags, named: string | undefined): Promise<Configurations> {
 	const {own, sessions: file} = classifyFile(named);
 	const servers = file === undefined ? await loadConfig({named: own, allowUntrusted: true}) : undefined;
-	const isWanted = flags.check === undefined || file !== undefined;
-	return {servers, sessions: isWanted ? await loadAtmConfigWithFlags({...flags, config: file}) : undefined};
+	const isNeeded = flags.check === undefined || file !== undefined;
+	return {servers, sessions: isNeeded ? await loadAtmConfigWithFlags({...flags, config: file}) : undefined};
 }
 
 async function print({servers, sessions}: Configurations, isJson: boolean): Promise<void> {
@@ -99,7 +99,7 @@ async function print({servers, sessions}: Configurations, isJson: boolean): Prom
 	await writeText(process.stdout, isJson ? toJson({servers, sessions}) : text);
 }
 
-/** Warns of a file that gateway and hub would reject. It is still shown, since nothing in it is used here. */
+/** Warns about a file that gateway and hub would reject. It is still shown, since showing it runs nothing. */
 async function warnIfUntrusted(loaded: LoadedConfig | undefined): Promise<void> {
 	const defaultFile = findConfigFile({environment: {}, cwd: process.cwd(), home: homedir()});
 	if (!defaultFile?.needsTrust || loaded?.file !== defaultFile.file) return;
@@ -107,18 +107,18 @@ async function warnIfUntrusted(loaded: LoadedConfig | undefined): Promise<void> 
 	if (error) await printNotice(error.sentence);
 }
 
-/** The tables that only files about sessions have. */
+/** The tables that only occur in session configurations. */
 const tables = ['core', 'atm', 'plugins', 'aliases'];
 
-/** Whether a file that was named is about servers or about sessions: it can be either. */
+/** Returns whether a requested file configures servers or sessions. */
 function classifyFile(named: string | undefined): {own?: string | undefined; sessions?: string} {
 	if (named === undefined || !named.endsWith('.toml')) return {own: named};
 	try {
 		const keys = Object.keys(parseToml(readFileSync(named, 'utf8')));
-		const isOfSessions = !keys.includes('mcp_servers') && keys.some(key => tables.includes(key));
-		return isOfSessions ? {sessions: named} : {own: named};
+		const isSessionFile = !keys.includes('mcp_servers') && keys.some(key => tables.includes(key));
+		return isSessionFile ? {sessions: named} : {own: named};
 	} catch {
-		// The loader reports what is wrong with it.
+		// The loader reports the syntax error.
 		return named.endsWith('.atm.toml') ? {sessions: named} : {own: named};
 	}
 }

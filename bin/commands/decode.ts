@@ -9,17 +9,20 @@ import {usageError} from '../shared/flag-values.js';
 import {createStderrLog} from '../shared/observers.js';
 import type {StopSignals} from '../shared/stop-signals.js';
 
-/** So many ids are enough to choose from. */
+/** The number of connection ids that an error lists. */
 const MAX_IDS = 20;
 
 const options = {
 	conn: textFlag('ID', 'the connection, by its ConnID; may be left out where there is only one'),
 	from: {
 		...booleanFlag('prints what came from the side that opened the connection'),
-		read: (name, given) => {
-			if (given.has(name) && given.has('to'))
-				throw usageError('There are --from and --to.', 'Give one, or none for both directions.');
-			return given.has(name);
+		read: (name, input) => {
+			if (input.has(name) && input.has('to'))
+				throw usageError(
+					'--from and --to exclude each other.',
+					'Use one of them, or neither for both directions.',
+				);
+			return input.has(name);
 		},
 	},
 	to: booleanFlag('prints what was sent to it'),
@@ -40,9 +43,9 @@ export const command = defineCommand({
 	run: ({positionals: words, options}, {stop}) => decode(words, options, stop),
 });
 
-/** Prints the bytes of one connection, as they passed. */
+/** Prints the bytes of one connection in their recorded order. */
 async function decode(names: readonly string[], flags: Flags, stop: StopSignals): Promise<number> {
-	if (names.length === 0) throw usageError('bridge decode has no log.', 'Write: bridge decode LOG');
+	if (names.length === 0) throw usageError('bridge decode needs a log.', 'Write: bridge decode LOG');
 	const files = listLogFiles(names.map(pathOf));
 	const conn = flags.conn ?? (await onlyConnection(files));
 	const decoder = new ConnectionDecoder(conn, flags.from ? 'from' : flags.to ? 'to' : undefined);
@@ -53,10 +56,10 @@ async function decode(names: readonly string[], flags: Flags, stop: StopSignals)
 	return reportMissing(decoder, flags);
 }
 
-/** A log is named as on the command line of raw, too; `-` is stdin. */
+/** Returns the path of a log. Also accepts the @DIR syntax of bridge raw. `-` is stdin. */
 const pathOf = (name: string): string => (name === '-' ? '/dev/stdin' : name.replace(/^@/, ''));
 
-/** Prints all of it, or what somebody reads of it. */
+/** Prints all bytes, or stops early when the reader closes stdout. */
 async function print(decoder: ConnectionDecoder, files: readonly LogFile[]): Promise<'all' | 'unread'> {
 	const write = openStdout();
 	for await (const chunk of readLogLines(files)) {
@@ -70,26 +73,25 @@ async function print(decoder: ConnectionDecoder, files: readonly LogFile[]): Pro
 	return 'all';
 }
 
-/** Says what is missing, which is the exit code as well. */
+/** Logs what is missing or broken. Returns the exit code. */
 async function reportMissing({missing}: ConnectionDecoder, flags: Flags): Promise<number> {
-	const {gapLines, brokenLines, presumedClient, hasCloseEvent: hasEnd} = missing;
+	const {gapLines, brokenLines, presumedClient, hasCloseEvent} = missing;
 	const {log, stderr} = createStderrLog(flags);
 	if (presumedClient !== undefined)
 		log.error(
 			'decode.beginning',
-			`The log does not have the beginning; ${presumedClient} is taken for the client.`,
+			`The beginning of the connection is missing. ${presumedClient} is assumed to be the client.`,
 		);
 	if (gapLines > 0)
-		log.error('decode.gap', `What is printed is not all. Lines that the log lacks: ${gapLines}.`);
-	if (brokenLines > 0)
-		log.error('decode.broken', `Lines that could not be read, and were left out: ${brokenLines}.`);
-	if (!hasEnd) log.warn('decode.end', 'The log ends before the connection does.');
+		log.error('decode.gap', `The output is incomplete. Lines missing from the log: ${gapLines}.`);
+	if (brokenLines > 0) log.error('decode.broken', `Unreadable lines were skipped: ${brokenLines}.`);
+	if (!hasCloseEvent) log.warn('decode.end', 'The log ends before the connection does.');
 	await log.flush();
 	await stderr.close();
 	return presumedClient !== undefined || gapLines > 0 || brokenLines > 0 ? 1 : 0;
 }
 
-/** The id of the connection that is meant where none is named. */
+/** Returns the id of the only connection. Throws if there are several or none. */
 async function onlyConnection(files: readonly LogFile[]): Promise<string> {
 	if (files.some(({isPipe}) => isPipe)) throw pipedLogError();
 	const ids = new Set<string>();
@@ -105,22 +107,22 @@ async function onlyConnection(files: readonly LogFile[]): Promise<string> {
 	if (only === undefined)
 		throw new BridgeError(
 			'ERR_UPSTREAM_INVALID',
-			'There is no connection in the log.',
-			'Each line of one has its ConnID: see docs/raw.md.',
+			'The log contains no connections.',
+			'The lines of a connection have a ConnID. See docs/raw.md.',
 		);
 	const some = [...ids].slice(0, MAX_IDS).join(', ');
 	throw usageError(
-		`There are several connections in the log: ${some}${ids.size > MAX_IDS ? ', …' : ''}.`,
-		'Name one with --conn ID.',
+		`The log contains several connections: ${some}${ids.size > MAX_IDS ? ', …' : ''}.`,
+		'Select one with --conn ID.',
 	);
 }
 
 const pipedLogError = (): BridgeError =>
-	usageError('What comes through a pipe is read once.', 'Name the connection with --conn ID.');
+	usageError('A piped log can only be read once.', 'Select the connection with --conn ID.');
 
 const unknownConnectionError = (conn: string): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_INVALID',
-		`There is no connection ${conn} in the log.`,
-		'Its ids are what ConnID is in each line.',
+		`The log contains no connection ${conn}.`,
+		'The ids of its connections are the ConnID values of its lines.',
 	);

@@ -53,7 +53,7 @@ async function runDoctor(
 			`${stateLabels[state]}  ${printable(about)}: ${printable(text)}`,
 			...(remedy === undefined ? [] : [`    ${printable(remedy)}`]),
 		]);
-		const sum = errors + warnings === 0 ? 'All is well.' : `Errors: ${errors}. Warnings: ${warnings}.`;
+		const sum = errors + warnings === 0 ? 'No problems found.' : `Errors: ${errors}. Warnings: ${warnings}.`;
 		await writeText(process.stdout, `${lines.join('\n')}\n\n${sum}\n`);
 	}
 	return errors === 0 ? 0 : 1;

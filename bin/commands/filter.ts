@@ -29,13 +29,13 @@ export const command = defineCommand({
 	run: ({options}, {stop}) => filterStdin(options, stop),
 });
 
-/** What one side sent, from stdin to stdout. There is no way back in a pipe, so nothing gets a response. */
+/** Forwards messages from stdin to stdout. A pipe has no way back, so requests get no responses. */
 async function filterStdin(flags: OptionValues<typeof options>, stop: StopSignals): Promise<number> {
 	explainWait('Waiting for messages on stdin, one per line. To wrap a server, write: bridge -- COMMAND');
 	await checkTrafficLog(flags);
-	const {log, trace, createTaps: tapsFor, close} = createObservers(flags);
+	const {log, trace, createTaps, close} = createObservers(flags);
 	const stdio = stdioEndpoint({name: 'stdin'});
-	const taps = tapsFor('stdin', 'stdout');
+	const taps = createTaps('stdin', 'stdout');
 	const discard = {next: () => {}, error: () => {}, complete: () => {}};
 	const {outgoing} = stdio;
 	const inputEnded = new Promise<void>(resolve => {

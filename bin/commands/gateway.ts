@@ -48,11 +48,14 @@ import {
 import {printStartup} from './gateway/banner.js';
 import {configureReplicas} from './gateway/replicas.js';
 
-/** How long what is under way may take when the gateway is asked to end. */
+/** The time limit for pending requests when the gateway stops. */
 const DRAIN_MS = 10_000;
-/** How long one of several replicas goes on as before then, but for saying that it is not ready. */
+/** The time in which a replica only reports that it is not ready, before it drains. */
 const DRAIN_NOTICE_MS = 5000;
-/** Polls without a forwarded request before it closes: a second. The other replicas know by then that its sessions have ended. */
+/**
+ * Consecutive polls, one second in total, without a forwarded request. Then the other replicas have noticed
+ * that its sessions ended.
+ */
 const QUIET_POLLS = 50;
 
 const options = {
@@ -64,10 +67,10 @@ const options = {
 	),
 	port: {
 		...parsedFlag('PORT', 'port to listen on, 0 for any that is free', parsePortFlag),
-		read: (name, given) => {
-			if (given.has('listen') && given.has(name))
-				throw usageError('--listen and --port exclude each other.', 'Give one of them.');
-			return parsePortFlag(name, given.single(name));
+		read: (name, input) => {
+			if (input.has('listen') && input.has(name))
+				throw usageError('--listen and --port exclude each other.', 'Use one of them.');
+			return parsePortFlag(name, input.single(name));
 		},
 	},
 } satisfies Options;
@@ -114,7 +117,7 @@ async function startGateway(flags: Flags, context: CliContext): Promise<number> 
 		return 0;
 	}
 	const start = {loaded, config, flags, context, access};
-	return withObservers(flags, loaded.warnings, watchers => serve(start, watchers));
+	return withObservers(flags, loaded.warnings, observers => serve(start, observers));
 }
 
 type GatewayStart = {
@@ -125,13 +128,13 @@ type GatewayStart = {
 	readonly access: LocalAccess;
 };
 
-async function serve(start: GatewayStart, watchers: Observers): Promise<number> {
+async function serve(start: GatewayStart, observers: Observers): Promise<number> {
 	const {loaded, config, flags, access, context} = start;
 	const {stop, version} = context;
-	const {log} = watchers;
+	const {log} = observers;
 	const stopTracing = startTelemetry(log);
 	const replicas = await configureReplicas(config, log);
-	const gateway = newGateway(config, watchers, {
+	const gateway = newGateway(config, observers, {
 		version,
 		page: viewPage,
 		replicas,
@@ -142,11 +145,11 @@ async function serve(start: GatewayStart, watchers: Observers): Promise<number> 
 		onEvicted: (bytes, buffers) =>
 			log.warn(
 				'gateway.buffers_full',
-				`Sessions kept more than ${gateway.config.limits.bufferBytes} bytes for clients that come back (limits.kept). ${buffers} buffers were evicted, the largest first. Raise that limit if clients miss events.`,
+				`Sessions buffered more than ${gateway.config.limits.bufferBytes} bytes for clients that may reconnect. ${buffers} buffers were evicted, the largest first. Raise limits.kept if clients miss events.`,
 				{bytes, buffers},
 			),
 	});
-	const {handle, upgrade, openResponses: answers} = new GatewayRequestHandler(gateway);
+	const {handle, upgrade, openResponses} = new GatewayRequestHandler(gateway);
 	const server = await listenHttp({...config.listen, handle, upgrade, ...connectionGuards(gateway, log)});
 	printStartup(addressOf(server), gateway.config, {file: loaded.file, access, version}, stop.requested);
 	warnIfNoServers(config, loaded, log);
@@ -164,17 +167,17 @@ async function serve(start: GatewayStart, watchers: Observers): Promise<number> 
 	const swept = sweepOrphans(log);
 	await stop.requested;
 	watch.close();
-	const {hurry: deadline} = await drain(gateway, log, stop);
+	const {deadline} = await drain(gateway, log, stop);
 	stopListening(server);
 	await gateway.close(deadline);
-	await Promise.race([answers.flushed(), deadline]);
+	await Promise.race([openResponses.flushed(), deadline]);
 	server.closeAllConnections();
 	await swept();
 	await Promise.race([stopTracing.then(stopNow => stopNow()), deadline]);
 	return 0;
 }
 
-/** Who may connect, and what is logged of connections that end badly. */
+/** The options that admit connections and log those that fail. */
 const connectionGuards = (gateway: Gateway, log: Log) => ({
 	admit: admitOwnUser(gateway),
 	havePrincipals: true,
@@ -193,18 +196,21 @@ const connectionGuards = (gateway: Gateway, log: Log) => ({
 		log.warn('http.not_accepted', `A connection could not be accepted: ${message}.`, {reason: message}),
 });
 
-/** Takes no more, as gently as there is time for. Resolves to how long the rest of the end may take. */
+/**
+ * Stops accepting work. Replicas first give the load balancer time to notice. Resolves to the deadline for
+ * closing.
+ */
 async function drain(
 	gateway: Gateway,
 	log: Log,
 	stop: StopSignals,
-): Promise<{readonly hurry: Promise<void>}> {
+): Promise<{readonly deadline: Promise<void>}> {
 	const pending = [...gateway.sessions.values()].reduce(
 		(sum, {conversation}) => sum + conversation.pendingRequests.count(),
 		0,
 	);
-	const waits = `Stopping. Waiting up to ${DRAIN_MS / 1000} s for ${plural(pending, 'pending request')}. Ctrl+C stops at once.`;
-	log.info('gateway.draining', pending === 0 ? 'Stopping.' : waits, {pending});
+	const message = `Stopping. Waiting up to ${DRAIN_MS / 1000} s for ${plural(pending, 'pending request')}. Ctrl+C stops at once.`;
+	log.info('gateway.draining', pending === 0 ? 'Stopping.' : message, {pending});
 	gateway.drain();
 	// The load balancer needs time to notice; requests that it still sends are accepted.
 	if (gateway.replicas) await timeoutOrForced(DRAIN_NOTICE_MS, stop);
@@ -216,16 +222,16 @@ async function drain(
 			deadline,
 		]);
 	}
-	return {hurry: deadline};
+	return {deadline};
 }
 
-/** Waits this long, or until a second signal. */
-const timeoutOrForced = (ms: number, {forced: urged}: StopSignals): Promise<void> =>
-	Promise.race([sleep(ms, undefined, {ref: false}), urged]);
+/** Waits for a timeout or a second stop signal. */
+const timeoutOrForced = (ms: number, {forced}: StopSignals): Promise<void> =>
+	Promise.race([sleep(ms, undefined, {ref: false}), forced]);
 
 function newGateway(
 	config: Config,
-	{log, trace, createLiveTaps: liveTaps, live, stderr, droppedLines: leftOutLines}: Observers,
+	{log, trace, createLiveTaps, live, stderr, droppedLines}: Observers,
 	fixedOptions: {
 		readonly version: string;
 		readonly page: typeof viewPage;
@@ -240,21 +246,27 @@ function newGateway(
 		live,
 		...fixedOptions,
 		configureReplicas: (next, previous) => configureReplicas(next, log, previous),
-		startConversation: conversationStarter({stages: gatewayStages, log, maxBytes, trace, taps: liveTaps}),
+		startConversation: conversationStarter({
+			stages: gatewayStages,
+			log,
+			maxBytes,
+			trace,
+			taps: createLiveTaps,
+		}),
 		onStderr: prefixedStderr(stderr),
-		droppedLogLines: leftOutLines,
+		droppedLogLines: droppedLines,
 		createRunner: createLazyRunner,
 	});
 	return gateway;
 }
 
-/** The configuration in force: flags go before the file; without a file, the demo. */
+/** Returns the effective configuration. Flags override the file. Without a file, it has a demo server. */
 function effectiveConfig({config, file}: LoadedConfig, flags: Flags): Config {
 	const services = file === undefined ? demoServices() : config.services;
 	return applyServerFlags({...config, services, listen: listenAddress(config, flags)}, flags);
 }
 
-/** Where to listen: flags go before the file. */
+/** Returns the address to listen on. Flags override the file. */
 function listenAddress({listen, tokens}: Config, flags: Pick<Flags, 'listen' | 'port'>): ListenAddress {
 	const {host} = listen.path === undefined ? listen : defaultListenAddress;
 	const address = flags.listen ?? (flags.port === undefined ? listen : {host, port: flags.port});
@@ -268,15 +280,15 @@ function parseListenFlag(name: string, text: string | undefined): ListenAddress 
 	const address = parseListenAddress(text);
 	if (address) return address;
 	throw usageError(
-		`--${name} ${text} cannot be read.`,
+		`--${name} ${text} is not valid.`,
 		'Write --listen 127.0.0.1:7411, a port alone, or unix:/PATH.',
 	);
 }
 
-/** A file without servers is most likely not what is meant. */
+/** Warns about a file without servers, which is probably a mistake. */
 function warnIfNoServers(config: Config, {file = ''}: LoadedConfig, log: Log): void {
 	if (!isEmpty(config)) return;
-	const sentence = `${file} has no servers, so the gateway has no services. Add some under servers; the file is read again when it changes.`;
+	const sentence = `${file} has no servers, so the gateway has no services. Add some under servers. The file is reloaded when it changes.`;
 	log.warn('config.empty', sentence, {file});
 }
 

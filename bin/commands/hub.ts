@@ -36,7 +36,10 @@ import {startTelemetry} from '../shared/telemetry.js';
 import {waitForPending} from '../shared/wait-for-pending.js';
 import {redirectStdout} from './hub/redirect-stdout.js';
 
-/** How long a client that closed its end may still be answered. With what comes after it, all is gone within 5 s. */
+/**
+ * The time limit for pending responses after the client closes its end. The process must exit within 5 s in
+ * total.
+ */
 const GRACE_MS = 2500;
 const TRACING_TIMEOUT_MS = 500;
 
@@ -77,7 +80,6 @@ servers:
 	run: ({options}, context) => startHub(options, context),
 });
 
-/** All configured servers as one MCP server on this process's stdio. */
 async function startHub(flags: Flags, {stop, script, version}: CliContext): Promise<number> {
 	const loaded = await loadConfig({named: flags.config});
 	const config = applyServerFlags(loaded.config, flags);
@@ -89,8 +91,8 @@ async function startHub(flags: Flags, {stop, script, version}: CliContext): Prom
 		return 0;
 	}
 	if (config.services.size === 0 && config.packs === undefined) throw noServersError(loaded);
-	return withObservers(flags, loaded.warnings, watchers =>
-		serve({loaded, config, flags, version}, watchers, stop),
+	return withObservers(flags, loaded.warnings, observers =>
+		serve({loaded, config, flags, version}, observers, stop),
 	);
 }
 
@@ -103,7 +105,7 @@ type HubStart = {
 
 async function serve(
 	{loaded, config, flags, version}: HubStart,
-	{log, trace, createTaps: tapsFor, stderr}: Observers,
+	{log, trace, createTaps, stderr}: Observers,
 	stop: StopSignals,
 ): Promise<number> {
 	if (loaded.file !== undefined)
@@ -114,23 +116,23 @@ async function serve(
 	const client = stdioEndpoint();
 	redirectStdout(text => stderr.write(text));
 	const stopTracing = startTelemetry(log);
-	// Who waits for an answer does not wait for this, if it takes long.
+	// A slow tracing setup must not delay responses.
 	await Promise.race([stopTracing, sleep(TRACING_TIMEOUT_MS, undefined, {ref: false})]);
 	let current = config;
 	let isEnding = false;
 	const options = {log, maxBytes, onStderr, isDraining: () => isEnding};
 	let services = createServices(config, options, new Map());
-	const converse = conversationStarter({stages: gatewayStages, log, maxBytes, trace, taps: tapsFor});
+	const conversation = {stages: gatewayStages, log, maxBytes, trace, taps: createTaps};
 	const hub = new Hub({
 		config,
 		services,
 		log,
-		startConversation: converse,
+		startConversation: conversationStarter(conversation),
 		createRunner: createLazyRunner,
 		version,
 		id: hubId(loaded),
 	});
-	const taps = tapsFor(client.name, 'hub');
+	const taps = createTaps(client.name, 'hub');
 	const pending = new PendingRequests();
 	const hubTrace = trace && {...trace, label: traceLabel(HUB_TRANSPORT)};
 	const stages = hubStages({
@@ -170,13 +172,13 @@ async function serve(
 	return logStdioFailure(client, log) ? 1 : 0;
 }
 
-/** The same for all hubs of one file: each that it starts as its own server is known by that. */
+/** The same id for all hubs of one file, so that a hub that starts itself as a server is detected. */
 const hubId = ({file = cwd()}: LoadedConfig): string =>
 	createHash('sha256').update(`${hostname()} ${file}`).digest('hex').slice(0, 16);
 
 const noServersError = ({file}: LoadedConfig): BridgeError =>
 	new BridgeError(
 		'ERR_CONFIG_INVALID',
-		file === undefined ? 'There is no configuration file.' : `${file} has no servers.`,
-		'Name servers in bridge.yaml, and start: bridge hub --config bridge.yaml. bridge hub --help has an example.',
+		file === undefined ? 'No configuration file was found.' : `${file} has no servers.`,
+		'Add servers to bridge.yaml and run: bridge hub --config bridge.yaml. See bridge hub --help for an example.',
 	);

@@ -60,7 +60,7 @@ function yamlOf({servers, files}: ImportedServers, clients: readonly ImportableC
 	return `${head.map(line => `# ${printable(line)}\n`).join('')}${safeYaml({servers: Object.fromEntries(servers)})}`;
 }
 
-/** YAML without characters that a terminal would obey: they are escaped, which needs quotes around all texts. */
+/** Formats YAML without control characters. Escaping them requires quotes around all strings. */
 function safeYaml(value: unknown): string {
 	const yaml = stringify(value, {lineWidth: 0});
 	if (printableLines(yaml) === yaml) return yaml;
@@ -68,21 +68,21 @@ function safeYaml(value: unknown): string {
 }
 
 async function printVariables(
-	{extractedSecrets: hidden, variables}: ImportedServers,
+	{extractedSecrets, variables}: ImportedServers,
 	keepsSecrets: boolean,
 ): Promise<void> {
 	const list = (rows: ReadonlyArray<readonly [string, string]>): string =>
-		rows.map(([name, place]) => `  ${printable(`${name.padEnd(24)} ${place}`.trimEnd())}\n`).join('');
-	const hiddenRows = hidden.map(({name, path: place}) => [name, place] as const);
-	if (hidden.length > 0 && keepsSecrets)
+		rows.map(([name, path]) => `  ${printable(`${name.padEnd(24)} ${path}`.trimEnd())}\n`).join('');
+	const hiddenRows = extractedSecrets.map(({name, path}) => [name, path] as const);
+	if (extractedSecrets.length > 0 && keepsSecrets)
 		await writeText(
 			process.stderr,
-			`bridge: The output contains secrets. Keep the file readable for you alone (chmod 600 FILE):\n${list(hidden.map(({path: place}) => ['', place]))}`,
+			`bridge: The output contains secrets. Keep the file readable only by you (chmod 600 FILE):\n${list(extractedSecrets.map(({path}) => ['', path]))}`,
 		);
-	else if (hidden.length > 0)
+	else if (extractedSecrets.length > 0)
 		await writeText(
 			process.stderr,
-			`bridge: Secrets were replaced by variables. Set these before you use the file, or copy the secrets with --with-secrets:\n${list(hiddenRows)}`,
+			`bridge: Secrets were replaced by variables. Set these before you use the file, or use --with-secrets to copy the secrets:\n${list(hiddenRows)}`,
 		);
 	if (variables.length > 0) await printNotice(`The file also uses these variables: ${variables.join(', ')}.`);
 }

@@ -2,7 +2,7 @@ import type {CliCommand, CommandMode, CommandRegistry, ListedCommand} from '../s
 
 type Load = () => Promise<{readonly command: CliCommand}>;
 
-/** Commands with a name, by their heading in the help. */
+/** The named commands, by their heading in the help. */
 const groups: {readonly [heading: string]: {readonly [name: string]: Load}} = {
 	'Many servers': {
 		gateway: () => import('./gateway.js'),
@@ -40,7 +40,7 @@ const namedCommands = new Map(
 	),
 );
 
-/** What `bridge` without a command does. */
+/** The modes of `bridge` without a command name. */
 const modes = {
 	wrap: {title: 'bridge -- COMMAND', load: () => import('./wrap.js')},
 	url: {title: 'bridge --url', load: () => import('./url.js')},

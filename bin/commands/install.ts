@@ -82,7 +82,7 @@ kept beside the new one. --identity, --team, --role, --model, --sandbox, --appro
 	run: ({positionals: words, options}, context) => install(words, options, context),
 });
 
-/** Changes a client's configuration, once the changes were shown and agreed to. */
+/** Changes a client's configuration after showing the changes and getting consent. */
 async function install([client, name]: readonly string[], flags: Flags, program: Program): Promise<number> {
 	const target = installableClients.find(each => each === client);
 	if (!target) throw unknownClientError(client);
@@ -104,7 +104,7 @@ async function install([client, name]: readonly string[], flags: Flags, program:
 
 type Program = Pick<CliContext, 'script' | 'version'>;
 
-/** The command that starts this program: a file of a project is shared with other machines. */
+/** Returns the command that starts this program. Files of a project need one that works on other machines. */
 function bridgeCommandFor(client: InstallableClient, isForUser: boolean, {script, version}: Program) {
 	if (client === 'codex' || isForUser) return {own: ownCommand(script), warning: undefined};
 	const {command: own, warning} = sharedCommand(script, version);
@@ -117,22 +117,21 @@ type EntryRequest = {
 	readonly bridgeCommand: CommandWords;
 };
 
-/** Writes one entry for bridge. */
 async function writeEntry(
 	client: InstallableClient,
 	path: string,
-	{name: givenName, flags, bridgeCommand}: EntryRequest,
+	{name: requestedName, flags, bridgeCommand}: EntryRequest,
 ): Promise<number> {
-	if (givenName !== undefined && !isSafeName(givenName))
-		throw usageError(`${givenName} cannot be the name of a server.`, 'Use letters, digits, "_" and "-".');
+	if (requestedName !== undefined && !isSafeName(requestedName))
+		throw usageError(`${requestedName} is not a valid server name.`, 'Use letters, digits, "_" and "-".');
 	const {file, before} = await readClientFile(path);
 	const {user, yes} = flags;
 	const entry = await entryOf(flags, client, bridgeCommand);
-	const name = givenName ?? unusedEntryName(client, before, {file, base: defaultName(flags), entry});
+	const name = requestedName ?? unusedEntryName(client, before, {file, base: defaultName(flags), entry});
 	const secret = 'token' in entry ? entry.token : undefined;
 	const after = setClientEntry(client, before, name, entry, file);
 	if (after === before) {
-		await print(`${file} has it already; nothing is to be done.\n`);
+		await print(`${file} already has this entry. Nothing was changed.\n`);
 		return 0;
 	}
 	const hide = createSecretHider(parseClientFile(client, before, file), secret === undefined ? [] : [secret]);
@@ -144,7 +143,7 @@ async function writeEntry(
 	return code;
 }
 
-/** Puts bridge in front of the commands of a client, or removes it. */
+/** Wraps or unwraps the commands of a client. */
 async function rewriteCommands(
 	client: InstallableClient,
 	path: string,
@@ -152,7 +151,10 @@ async function rewriteCommands(
 	bridgeCommand: CommandWords,
 ): Promise<number> {
 	if (!existsSync(path))
-		throw usageError(`There is no ${path}.`, 'Name another client, or use --user for the file of the user.');
+		throw usageError(
+			`${path} does not exist.`,
+			'Choose another client, or use --user for the file of your user.',
+		);
 	const {file, before} = await readClientFile(path);
 	const options = {client, file, cwd: process.cwd()};
 	const {text, steps, skipped} = wrap
@@ -160,7 +162,7 @@ async function rewriteCommands(
 		: unwrapServers(before, options);
 	for (const entry of skipped) await print(`Skipped: ${printable(entry)}.\n`);
 	if (steps.length === 0) {
-		await print(`${file} has no command to ${wrap ? 'wrap' : 'unwrap'}; nothing is to be done.\n`);
+		await print(`${file} has no command to ${wrap ? 'wrap' : 'unwrap'}. Nothing was changed.\n`);
 		return 0;
 	}
 	const hide = createSecretHider(parseClientFile(client, before, file));
@@ -175,40 +177,41 @@ async function rewriteCommands(
 	});
 }
 
-/** Claude Code asks before it runs a file that may be part of a repository. */
-const projectNextStep = 'Claude Code asks whether you trust it when it is started here anew; /mcp shows it.';
+/** Claude Code asks for consent before it runs a file that may be part of a repository. */
+const projectNextStep =
+	'Restart Claude Code in this folder and confirm that you trust the file. Then /mcp shows it.';
 
 const nextSteps: {readonly [client in InstallableClient]: string} = {
-	claude: 'Claude Code sees it when it is started anew; /mcp shows it.',
-	codex: 'Codex sees it when it is started anew.',
-	cursor: 'Cursor sees it in its settings, under MCP.',
-	vscode: 'VS Code sees it at once; MCP: List Servers shows it.',
+	claude: 'Restart Claude Code. Then /mcp shows it.',
+	codex: 'Restart Codex to use it.',
+	cursor: 'Cursor shows it in its settings, under MCP.',
+	vscode: 'VS Code uses it at once. MCP: List Servers shows it.',
 };
 
-/** Flags that exclude each other. */
+/** Rejects flags that exclude each other. */
 function rejectConflictingFlags(flags: Flags, name: string | undefined): void {
-	const {wrap, unwrap, hub, url, user, yes, ...ofServe} = flags;
-	const given = [
+	const {wrap, unwrap, hub, url, user, yes, ...serveFlags} = flags;
+	const modes = [
 		...(wrap ? ['--wrap'] : []),
 		...(unwrap ? ['--unwrap'] : []),
 		...(hub ? ['--hub'] : []),
 		...(url ? ['--url'] : []),
 	];
-	if (given.length > 1) throw usageError(`${given.join(' and ')} exclude each other.`, 'Give one of them.');
+	if (modes.length > 1) throw usageError(`${modes.join(' and ')} exclude each other.`, 'Use one of them.');
 	if (!wrap && !unwrap) return;
-	if (Object.values(ofServe).some(value => value !== undefined && value !== false))
+	if (Object.values(serveFlags).some(value => value !== undefined && value !== false))
 		throw usageError(
-			`${given.join()} takes no configuration and no flags of bridge serve.`,
-			'It changes commands that are configured already.',
+			`${modes.join()} cannot be combined with --config or flags of bridge serve.`,
+			'It changes existing commands only.',
 		);
 	if (name !== undefined)
 		throw usageError(
-			`Unexpected argument "${printable(name)}" for bridge install ${given.join()}.`,
-			`${given.join()} changes all entries.`,
+			`Unexpected argument "${printable(name)}" for bridge install ${modes.join()}.`,
+			`${modes.join()} changes all entries.`,
 		);
 }
 
-/** Each kind of entry has a name of its own, so that none replaces another. */
+/** The default name of an entry. Each kind has a different name, so that none replaces another. */
 function defaultName({url, hub}: Flags): string {
 	if (hub) return 'bridge-hub';
 	if (!url) return 'bridge';
@@ -243,7 +246,10 @@ async function entryOf(
 
 async function gatewayEntry(url: URL): Promise<ClientEntry> {
 	if (url.username || url.password)
-		throw usageError(`${redactUrl(url)} has a secret in it.`, 'It would stand in the file for all to read.');
+		throw usageError(
+			`${redactUrl(url)} contains credentials.`,
+			'They would be readable in the file. Remove them from the URL.',
+		);
 	const access = isLoopback(url.hostname) ? await localAccess(process.env) : undefined;
 	return {url: url.href, ...(access?.by === 'token' ? {token: access.token} : {})};
 }
@@ -256,8 +262,8 @@ async function hubEntry(
 	const file = hubConfigFile(await loadConfig({named: configFile}), `bridge install ${client} --hub`);
 	if (file === undefined)
 		throw usageError(
-			'There is no configuration file for the hub.',
-			'Create one with bridge import > bridge.yaml, and name it with --config bridge.yaml.',
+			'No configuration file was found for the hub.',
+			'Create one with bridge import > bridge.yaml, and use --config bridge.yaml.',
 		);
 	const [command, ...first] = bridgeCommand;
 	return {command, args: [...first, 'hub', '--config', file]};
@@ -265,6 +271,6 @@ async function hubEntry(
 
 const unknownClientError = (client: string | undefined) =>
 	usageError(
-		client === undefined ? 'bridge install has no client.' : `Unknown client "${client}".`,
+		client === undefined ? 'bridge install needs a client.' : `Unknown client "${client}".`,
 		`${didYouMean(client ?? '', installableClients)} Write: bridge install ${installableClients.join('|')}`.trim(),
 	);

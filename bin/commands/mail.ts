@@ -19,7 +19,7 @@ import {textTable} from '../shared/text-table.js';
 import {timeAgo} from '../shared/time-ago.js';
 import {followInboxes} from './mail/follow.js';
 
-/** How many of an inbox's messages are shown. */
+/** The number of messages that are shown per inbox. */
 const LATEST = 20;
 
 const options = {
@@ -57,15 +57,15 @@ async function showMail(flags: Flags, stop: StopSignals): Promise<number> {
 		const warning = found && skippedEntriesWarning(config.claude, found);
 		if (warning !== undefined) await printNotice(warning);
 	}
-	const problems = await (flags.follow
+	const failedCount = await (flags.follow
 		? followInboxes(() => viewsFor(config, flags), flags, stop)
 		: flags.identity === undefined
 			? showInboxes(views, flags)
 			: showMessages(views, flags));
-	return problems > 0 ? 1 : 0;
+	return failedCount > 0 ? 1 : 0;
 }
 
-/** The inboxes that are meant. A team or an agent that was named has to be there. */
+/** Returns the selected inboxes. Throws if a requested team or agent does not exist. */
 async function viewsFor(config: ServeConfig, flags: Flags): Promise<InboxView[]> {
 	const {claude, team} = config;
 	if (flags.team !== undefined) await readTeam(claude, team);
@@ -77,8 +77,8 @@ async function viewsFor(config: ServeConfig, flags: Flags): Promise<InboxView[]>
 	if (ofAgent.length > 0) return ofAgent;
 	const names = [...new Set(all.map(({agent}) => agent))].join(', ');
 	throw usageError(
-		`There is no inbox of ${identity}.`,
-		names === '' ? 'There are none at all.' : `There are ${names}.`,
+		`${identity} has no inbox.`,
+		names === '' ? 'There are no inboxes.' : `Existing inboxes: ${names}.`,
 	);
 }
 
@@ -96,7 +96,7 @@ async function showInboxes(views: readonly InboxView[], {json}: Flags): Promise<
 		problem: problem ?? null,
 	}));
 	if (json) await writeText(process.stdout, prettyJson(rows));
-	else if (rows.length === 0) await writeText(process.stdout, 'There are no inboxes.\n');
+	else if (rows.length === 0) await writeText(process.stdout, 'No inboxes were found.\n');
 	else
 		await writeText(
 			process.stdout,
@@ -118,21 +118,21 @@ async function showInboxes(views: readonly InboxView[], {json}: Flags): Promise<
 
 async function showMessages(views: readonly InboxView[], {json}: Flags): Promise<number> {
 	const shown: object[][] = [];
-	let problems = 0;
+	let failedCount = 0;
 	for (const view of views) {
 		const {messages, problem} = await inspectInbox(view);
 		if (problem !== undefined) await printNotice(problem);
-		problems += problem === undefined ? 0 : 1;
+		failedCount += problem === undefined ? 0 : 1;
 		shown.push(messages.map(message => mailMessageToJson(view, message)));
 		if (json) continue;
 		const older = messages.length - LATEST;
 		if (older > 0)
-			await writeText(process.stdout, `${older} older messages are left out; --json has them all.\n\n`);
+			await writeText(process.stdout, `${older} older messages are not shown. Use --json to print all.\n\n`);
 		for (const message of messages.slice(-LATEST))
 			await writeText(process.stdout, formatMailMessage(view, message));
 		if (messages.length === 0 && problem === undefined)
-			await writeText(process.stdout, `There is no mail for ${view.agent}@${view.team}.\n`);
+			await writeText(process.stdout, `No mail for ${view.agent}@${view.team}.\n`);
 	}
 	if (json) await writeText(process.stdout, prettyJson(shown.flat()));
-	return problems;
+	return failedCount;
 }

@@ -34,7 +34,7 @@ import {DEFAULT_FILENAME_FORMAT} from '../shared/log-destination.js';
 import {createStderrLog} from '../shared/observers.js';
 import {parseRawArguments} from './raw/arguments.js';
 
-/** How long an answer may take to be read, and what was logged to be taken by stdout, when all is to end. */
+/** Time limits on shutdown: for clients to read their responses, and for stdout to accept the log. */
 const RESPONSE_MS = 1000;
 const STDOUT_MS = 5000;
 
@@ -89,7 +89,6 @@ bridge decode LOG turns a log back into bytes. TLS is not decrypted.`,
 	run: ({positionals: words, options}, context) => forwardPorts(words, options, context),
 });
 
-/** Ports here that lead elsewhere, with a log of all that passes. */
 async function forwardPorts(
 	positionals: readonly string[],
 	flags: Flags,
@@ -100,23 +99,23 @@ async function forwardPorts(
 	const token = mcpPort === undefined ? undefined : readControlToken(flags.mcpToken, process.env);
 	if (logRoot !== undefined) await makeLogRootFolder(logRoot);
 	const {log, stderr} = createStderrLog(flags);
-	const traffic = trafficLog(flags, log, key => destinations.nameOf(key));
-	const destinations = logDestinations(traffic, log);
+	const traffic = createTrafficLog(flags, log, key => destinations.nameOf(key));
+	const destinations = createLogDestinations(traffic, log);
 	const connections = new RawConnections();
 	const logReady = new Valve();
 	const openLogValve = logReady.shut();
-	const ports = listeners({connections, traffic, log, logReady});
-	const answers = new OpenResponses();
+	const ports = createPortRules({connections, traffic, log, logReady});
+	const openResponses = new OpenResponses();
 	let shutDown = (): void => {};
 	const isShutDown = new Promise<void>(resolve => {
 		shutDown = resolve;
 	});
 
-	// A folder that cannot be used is told of before anybody can connect.
+	// Reports an unusable folder before clients can connect.
 	if (directory !== null) await destinations.start(directory, format);
 	for (const rule of rules) logListening(log, rule, await listenFor(ports, rule));
 	const controlled = {ports, destinations, connections, shutDown, logRoot};
-	const server = await controlServer(controlled, {mcpPort, token, log, answers, version});
+	const server = await startControlServer(controlled, {mcpPort, token, log, openResponses, version});
 	if (server) announceEndpoint(server, log);
 	if (directory === null) await destinations.start(null);
 	openLogValve();
@@ -124,39 +123,39 @@ async function forwardPorts(
 
 	ports.close();
 	for (const httpServer of server?.servers ?? []) stopListening(httpServer);
-	// The answer to whoever asked for the end is about to be written.
+	// The response to the shutdown request is written in the next turn of the event loop.
 	await nextTurn();
-	await Promise.race([answers.flushed(), sleep(RESPONSE_MS), stop.forced]);
+	await Promise.race([openResponses.flushed(), sleep(RESPONSE_MS), stop.forced]);
 	for (const httpServer of server?.servers ?? []) httpServer.closeAllConnections();
 	await Promise.race([connections.close(), stop.forced]);
 	const deadline = Promise.race([sleep(STDOUT_MS), stop.forced.then(() => sleep(RESPONSE_MS))]);
 	if (!(await destinations.close(deadline)))
-		log.error('log-error', 'The log at STDOUT is not complete, since nobody has read it in time.');
+		log.error('log-error', 'The log at STDOUT is incomplete, since stdout was not read in time.');
 	await traffic.end();
 	await log.flush();
 	await stderr.close();
 	return 0;
 }
 
-const trafficLog = (flags: Flags, log: Log, nameOf: (key: number) => string): BackgroundLog =>
+const createTrafficLog = (flags: Flags, log: Log, nameOf: (key: number) => string): BackgroundLog =>
 	new BackgroundLog({
 		flushMs: flags.flushMillis,
 		maxBytes: flags.maxBuffer,
 		onFull: flags.onFull,
 		worker: logWorker,
 		stdout: openStdout(),
-		onTrouble: (key, sentence, leftOutLines) =>
-			log.error('log-error', sentence, {destination: nameOf(key), leftOutLines}),
+		onTrouble: (key, sentence, droppedLines) =>
+			log.error('log-error', sentence, {destination: nameOf(key), leftOutLines: droppedLines}),
 		onBug: error => logBug(log, error),
 	});
 
-const logDestinations = (traffic: BackgroundLog, log: Log): LogDestinations =>
+const createLogDestinations = (traffic: BackgroundLog, log: Log): LogDestinations =>
 	new LogDestinations({
 		log: traffic,
 		format: DEFAULT_FILENAME_FORMAT,
 		isStdoutNull: isStdoutNull(),
 		onLost: (destination, {lostBytes, leftOutLines}) =>
-			log.error('log-error', `The log at ${destination} is not complete.`, {
+			log.error('log-error', `The log at ${destination} is incomplete.`, {
 				destination,
 				lostBytes,
 				leftOutLines,
@@ -167,43 +166,47 @@ type ListenerOptions = {
 	readonly connections: RawConnections;
 	readonly traffic: BackgroundLog;
 	readonly log: Log;
-	/** Open once there is a log: no connection is older than the line that it begins with. */
+	/** Open once logging has started, so that no connection precedes the first line of the log. */
 	readonly logReady: Valve;
 };
 
-function listeners({connections, traffic, log, logReady}: ListenerOptions): PortRules {
+function createPortRules({connections, traffic, log, logReady}: ListenerOptions): PortRules {
 	const loops = new LoopDetector();
 	return new PortRules({
 		accept: (socket, {rule, port}) =>
 			logReady.whenOpen(() =>
-				// What connected to this process from within it has been told so by then, which shows a loop.
+				// By now, a connection from this process itself is registered, which reveals a loop.
 				setImmediate(() => {
 					const connection = forwardConnection(socket, {traffic, log, loops, rule, port, stages: rawStages});
 					connections.add(connection).catch(error => logBug(log, error));
 				}),
 			),
 		onDropped: (port, limit) =>
-			log.warn('raw.connections_full', `Port ${port} has ${limit} connections; more are closed.`, {port}),
+			log.warn('raw.connections_full', `Port ${port} has ${limit} connections. New ones are closed.`, {port}),
 		onTrouble: (port, {message}) =>
-			log.warn('raw.not_accepted', `Port ${port} could not take a connection: ${message}.`, {port}),
+			log.warn('raw.not_accepted', `Port ${port} could not accept a connection: ${message}.`, {port}),
 	});
 }
 
 const logListening = (log: Log, rule: PortRule, port: number): void => {
 	const local = formatListenAddress({host: rule.local.host, port});
 	const target = ruleTargetText(rule);
-	log.info('raw.listening', `Connections to ${local} go to ${target}.`, {local, target, listen_port: port});
+	log.info('raw.listening', `Forwarding connections from ${local} to ${target}.`, {
+		local,
+		target,
+		listen_port: port,
+	});
 };
 
 type ServerOptions = {
 	readonly mcpPort: number | undefined;
 	readonly token: string | undefined;
 	readonly log: Log;
-	readonly answers: OpenResponses;
+	readonly openResponses: OpenResponses;
 	readonly version: string;
 };
 
-/** Listens for a rule of the command line. The error of a taken port names the process that has it. */
+/** Listens for a rule of the command line. If the port is in use, the error names the process. */
 async function listenFor(ports: PortRules, rule: PortRule): Promise<number> {
 	try {
 		return (await ports.add(rule)).port;
@@ -212,24 +215,27 @@ async function listenFor(ports: PortRules, rule: PortRule): Promise<number> {
 	}
 }
 
-/** The control server, if there is to be one. */
-async function controlServer(
+/** Starts the control server if --mcp-port is set. */
+async function startControlServer(
 	controlled: ControlTargets,
-	{mcpPort, token, log, answers, version}: ServerOptions,
+	{mcpPort, token, log, openResponses, version}: ServerOptions,
 ): Promise<LocalServer | undefined> {
 	if (mcpPort === undefined) return;
 	return listenLocally({
 		port: mcpPort,
-		handle: createControlHandler({...controlled, log, responses: answers, version, token}),
+		handle: createControlHandler({...controlled, log, responses: openResponses, version, token}),
 		admit: admission(token, log),
 		onBug: error => logBug(log, error),
 		onDropped: limit => log.warn('http.connections_full', connectionLimitMessage(limit), {limit}),
 		onAcceptError: ({message}) =>
-			log.warn('http.not_accepted', `A connection could not be taken: ${message}.`, {reason: message}),
+			log.warn('http.not_accepted', `A connection could not be accepted: ${message}.`, {reason: message}),
 	});
 }
 
-/** Without a token, the control server is for its own user, where the system lists the owners of connections. */
+/**
+ * Without a token, the control server accepts only its own user, if the system lists the owners of
+ * connections.
+ */
 function admission(token: string | undefined, log: Log): AdmitRequest | undefined {
 	if (token !== undefined) return;
 	if (listsSocketOwners)
@@ -239,12 +245,12 @@ function admission(token: string | undefined, log: Log): AdmitRequest | undefine
 		});
 	log.warn(
 		'raw.open',
-		'All users of this machine can use the control server, since this system does not list the owners of connections. Set --mcp-token or BRIDGE_MCP_TOKEN.',
+		'All users of this machine can use the control server, since this system does not list connection owners. Set --mcp-token or BRIDGE_MCP_TOKEN.',
 	);
 	return;
 }
 
-/** Where the control server is stands on stdout before anything else, since whoever started this waits for it. */
+/** Prints the endpoint as the first line on stdout, since the parent process waits for it. */
 function announceEndpoint({port}: LocalServer, log: Log): void {
 	const endpoint = `http://localhost:${port}/mcp`;
 	const line = {time: isoTime(nowMicroseconds()), event: 'mcp-ready', endpoint};
@@ -252,6 +258,6 @@ function announceEndpoint({port}: LocalServer, log: Log): void {
 		writeSync(1, `${JSON.stringify(line)}\n`);
 	} catch (error) {
 		const {message} = error as Error;
-		log.warn('raw.not_announced', `Stdout cannot be written to: ${message}. The endpoint is ${endpoint}.`);
+		log.warn('raw.not_announced', `Cannot write to stdout: ${message}. The endpoint is ${endpoint}.`);
 	}
 }

@@ -55,11 +55,11 @@ responses that came before it; requests of the server get the recorded responses
 	],
 	exitCodes:
 		'0 all responses were the same, 1 some were not, or the server could not be reached, 2 wrong arguments',
-	run: ({positionals: words, upstreamCommand: server, options}, context) =>
-		replay(checkReplayFlags(words, server, options), server, options, context),
+	run: ({positionals: words, upstreamCommand, options}, context) =>
+		replay(checkReplayFlags(words, upstreamCommand, options), upstreamCommand, options, context),
 });
 
-/** A recorded client in front of a live server, or a recorded server behind a live client. */
+/** Replays a recorded client against a live server, or a recorded server to live clients. */
 async function replay(
 	path: string,
 	server: readonly string[],
@@ -105,16 +105,16 @@ async function replayAgainstServer(
 		rejectMissingSecrets(recording, messagesSeenBy(side, messages), secrets);
 	await update?.copyOtherConnections(new Set(connections.map(({id}) => id)));
 	await checkTrafficLog(flags);
-	const watchers = createObservers(flags);
-	warnIncomplete(recording, watchers.log);
+	const observers = createObservers(flags);
+	warnIncomplete(recording, observers.log);
 	if (connections.some(({messages}) => needsBridgeStages(flags, messages)))
-		watchers.log.info('replay.sides', BRIDGE_STAGES_NOTE);
-	const swept = sweepOrphans(watchers.log);
+		observers.log.info('replay.sides', BRIDGE_STAGES_NOTE);
+	const swept = sweepOrphans(observers.log);
 	const report = new ReplayReport(bar, reportFile !== undefined);
 	try {
 		for (const connection of connections) {
 			report.begin(`${connection.server} ${connection.id}`);
-			const ended = await replayOne(connection, {recording, flags, server, report, bar}, watchers, stop);
+			const ended = await replayOne(connection, {recording, flags, server, report, bar}, observers, stop);
 			if (ended === 'stopped') return 1;
 			if (ended !== undefined) await report.print([`  ${ended}`, '']);
 		}
@@ -122,7 +122,7 @@ async function replayAgainstServer(
 		bar.clear();
 		recording.close();
 		await swept();
-		await watchers.close();
+		await observers.close();
 	}
 	if (reportFile !== undefined) await writeReport(reportFile, report.suites);
 	await report.print([formatReportSummary(report.counts, report.seconds)]);
@@ -131,9 +131,12 @@ async function replayAgainstServer(
 }
 
 const BRIDGE_STAGES_NOTE =
-	'bridge changed messages on their way when this was recorded, so it stands between the two again. --side upstream replays to the server itself what it heard then.';
+	'bridge translated messages when this was recorded, so it translates them again. --side upstream replays the translated messages to the server without bridge.';
 
-/** Whether the client had bridge in front of a program when it was recorded, and needs it to hear the same again. */
+/**
+ * Returns whether bridge wrapped the server in the recording, so that its stages are needed for the same
+ * messages.
+ */
 const needsBridgeStages = ({side, url}: Flags, messages: readonly RecordedMessage[]): boolean =>
 	side === undefined && url === undefined && hasUpstreamSide(messages);
 
@@ -145,29 +148,29 @@ type ReplayContext = {
 	readonly bar: ProgressBar;
 };
 
-/** Replays one connection. Resolves to why it ended early, if it did. */
+/** Replays one connection. Resolves to the reason if it ended early. */
 async function replayOne(
 	{messages: all}: RecordedConnection,
 	{recording, flags, server, report, bar}: ReplayContext,
-	watchers: Observers,
+	observers: Observers,
 	stop: StopSignals,
 ): Promise<string | undefined> {
-	const {log, trace, createTaps: tapsFor} = watchers;
-	const {side = 'client', timing = 'fast', set: secrets, ignore: ignored, strict: isStrict} = flags;
+	const {log, trace, createTaps} = observers;
+	const {side = 'client', timing = 'fast', set: secrets, ignore, strict} = flags;
 	const messages = messagesSeenBy(side, all);
 	const timeoutMs = flags.timeout ?? TIMEOUT_MS;
-	const {upstream, failed} = connectUpstream(server, flags, watchers);
+	const {upstream, failed} = connectUpstream(server, flags, observers);
 	const player = new ClientPlayer({
 		recording,
 		messages,
 		timing,
 		secretValues: secrets,
-		rules: {ignored, isStrict},
+		rules: {ignored: ignore, isStrict: strict},
 		timeoutMs,
 		onOutcome: outcome => report.add(outcome),
 		onStep: done => bar.show('Replaying', done, messages.length),
 	});
-	const taps = tapsFor(player.name, upstream.name);
+	const taps = createTaps(player.name, upstream.name);
 	const stages = needsBridgeStages(flags, all)
 		? wrapStages({
 				log,
@@ -190,7 +193,7 @@ async function replayOne(
 	}
 }
 
-/** The server to talk to, and what is rejected if it cannot be started. */
+/** Connects to the live server. `failed` rejects if it cannot be started. */
 function connectUpstream(
 	server: readonly string[],
 	flags: Flags,

@@ -29,9 +29,9 @@ import {logStdioFailure, type Observers, withObservers} from '../shared/observer
 import type {StopSignals} from '../shared/stop-signals.js';
 import {waitForPending} from '../shared/wait-for-pending.js';
 
-/** How long a client that closed its end may still be answered what takes no turn. */
+/** The time limit for pending responses after the client closes its end. Turns are limited separately. */
 const GRACE_MS = 2500;
-/** Who closes our input and then sends a signal is about to kill us: so much is left. */
+/** The time limit after a signal that follows the end of input, since SIGKILL is likely to follow. */
 const SIGNAL_GRACE_MS = 1500;
 
 const backendKinds = {auto: undefined, mcp: 'mcp-server', 'app-server': 'app-server'} as const;
@@ -43,7 +43,7 @@ const options = {
 		value: '[ID]',
 		isValueOptional: true,
 		summary: 'codex_id, thread id or identity; without ID, the last session of the identity',
-		read: (name, given) => given.single(name),
+		read: (name, input) => input.single(name),
 	},
 	env: {
 		...environmentOptions.env,
@@ -76,16 +76,15 @@ claude mcp add codex -- bridge serve`,
 	run: ({options}, {stop, version}) => startServe(options, stop, version),
 });
 
-/** Many Codex sessions as one MCP server on this process's stdio. */
 async function startServe(flags: Flags, stop: StopSignals, version: string): Promise<number> {
 	const {config, warnings} = await loadAtmConfigWithFlags(flags);
-	return withObservers(flags, warnings, watchers => serve(config, flags, watchers, stop, version));
+	return withObservers(flags, warnings, observers => serve(config, flags, observers, stop, version));
 }
 
 async function serve(
 	config: ServeConfig,
 	flags: Flags,
-	{log, trace, createTaps: tapsFor, stderr}: Observers,
+	{log, trace, createTaps, stderr}: Observers,
 	stop: StopSignals,
 	version: string,
 ): Promise<number> {
@@ -96,7 +95,7 @@ async function serve(
 	app.codexStarted(codex.kind ?? 'none');
 	explainWait('Waiting for an MCP client on stdin. To configure one: bridge install CLIENT');
 	const client = stdioEndpoint();
-	const taps = tapsFor(client.name, 'codex');
+	const taps = createTaps(client.name, 'codex');
 	const pending = new PendingRequests();
 	let hasCodexExited = false;
 	let isEnding = false;
@@ -122,7 +121,7 @@ async function serve(
 		mail: app.mailScheduler,
 		drained: () => ending,
 		onExit(error) {
-			// It ends when its input does, as it is meant to.
+			// Codex exits when its input ends, as intended.
 			if (isEnding) return;
 			hasCodexExited = true;
 			log.error('codex.gone', error.sentence, error.details);
@@ -144,12 +143,12 @@ async function serve(
 	return logStdioFailure(client, log) || hasCodexExited ? 1 : 0;
 }
 
-/** Shows the stderr of Codex, and keeps its end for error messages. */
-function collectStderr(stderr: Observers['stderr'], words: RecentStderr) {
-	const show = prefixedStderr(stderr);
+/** Forwards the stderr of Codex, and keeps its end for error messages. */
+function collectStderr(stderr: Observers['stderr'], recentStderr: RecentStderr) {
+	const forward = prefixedStderr(stderr);
 	return (chunk: Buffer): Promise<void> | undefined => {
-		words.add(chunk);
-		return show('codex', chunk);
+		recentStderr.add(chunk);
+		return forward('codex', chunk);
 	};
 }
 
@@ -194,13 +193,13 @@ function openApp(config: ServeConfig, flags: Flags, log: Log, cwd: string): Prom
 	});
 }
 
-/** Tells a monitoring system of the mail, where that is wanted. A port that cannot be had keeps nobody from working. */
+/** Serves mail metrics if a port is configured. A port that is in use only causes a warning. */
 async function serveMetrics({metricsPort}: ServeConfig, {mailScheduler}: ServeApp, log: Log): Promise<void> {
 	if (metricsPort === undefined) return;
 	try {
 		const {serveMailMetrics} = await import('../../lib/serve/mail/metrics.js');
 		const url = await serveMailMetrics(mailScheduler, metricsPort, log);
-		log.info('metrics.listening', `Figures of the mail are at ${url}.`, {url});
+		log.info('metrics.listening', `Mail metrics are served at ${url}.`, {url});
 	} catch (error) {
 		log.warn('metrics.failed', error instanceof Error ? error.message : String(error));
 	}
@@ -208,12 +207,12 @@ async function serveMetrics({metricsPort}: ServeConfig, {mailScheduler}: ServeAp
 
 function logStart(log: Log, kind: CodexBackend['kind'], team: string): void {
 	const sentence = kind
-		? `bridge serve runs with codex ${kind}, for the team ${team}.`
+		? `bridge serve runs with codex ${kind} for the team ${team}.`
 		: 'bridge serve runs without Codex: calls of codex and codex-reply are rejected.';
 	log.info('serve.started', sentence, {backend: kind ?? 'none', team});
 }
 
-/** Waits for the client or a signal to end it, and then for all sessions to end. */
+/** Waits for a signal or the end of input, then for all sessions to end. */
 async function waitForEnd(
 	client: StdioEndpoint,
 	app: ServeApp,
@@ -222,8 +221,8 @@ async function waitForEnd(
 ): Promise<void> {
 	const clientClosed = Promise.race([client.inputEnded, client.disconnected]).then(() => true);
 	const isEof = await Promise.race([clientClosed, stop.requested.then(() => false)]);
-	const warned = isEof ? stop.requested.then(() => sleep(SIGNAL_GRACE_MS)) : new Promise(() => {});
-	const deadline = Promise.race([stop.forced, warned]);
+	const signalDeadline = isEof ? stop.requested.then(() => sleep(SIGNAL_GRACE_MS)) : new Promise(() => {});
+	const deadline = Promise.race([stop.forced, signalDeadline]);
 	await app.endSessions(deadline);
 	await Promise.race([
 		waitForPending(pending),

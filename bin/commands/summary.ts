@@ -37,7 +37,7 @@ export const command = defineCommand({
 async function printSummary(id: string | undefined, flags: Flags): Promise<number> {
 	if (id === undefined)
 		throw usageError(
-			'bridge summary has no session.',
+			'bridge summary needs a session.',
 			'Write: bridge summary CODEX-ID, or its thread id or identity.',
 		);
 	const {config, warnings} = await loadAtmConfigWithFlags(flags);
@@ -60,7 +60,10 @@ async function printSummary(id: string | undefined, flags: Flags): Promise<numbe
 	return 0;
 }
 
-/** The session that is meant. An identity may be known in several folders: this one's comes first, then its team's. */
+/**
+ * Finds the session for an id. If an identity exists in several folders, the current folder and then its team
+ * win.
+ */
 function findSession(
 	views: readonly TeamView[],
 	id: string,
@@ -72,21 +75,24 @@ function findSession(
 		return entry ? [{folder, entry}] : [];
 	});
 	const [first, second] = found;
-	if (!first) throw summaryError(`There is no session ${id}.`, 'bridge threads lists all.');
+	if (!first) throw summaryError(`Session ${id} was not found.`, 'bridge threads lists all sessions.');
 	const ofTeam = found.filter(({entry}) => entry.team === ownTeam);
 	const preferred =
 		found.find(({folder}) => folder === ownFolder) ?? (ofTeam.length === 1 ? ofTeam[0] : undefined);
 	if (second && !preferred) {
 		const teams = [...new Set(found.map(({entry}) => entry.team))];
 		if (ofTeam.length === 0 && teams.length > 1)
-			throw summaryError(`${id} is known in several teams: ${teams.join(', ')}.`, 'Say which: --team TEAM.');
+			throw summaryError(
+				`${id} exists in several teams: ${teams.join(', ')}.`,
+				'Select one with --team TEAM.',
+			);
 		const ids = found.map(({entry}) => `${entry.codex_id} (team ${entry.team}, ${entry.cwd})`).join(', ');
-		throw summaryError(`${id} is the name of several sessions: ${ids}.`, 'Name one of them by its codex id.');
+		throw summaryError(`${id} matches several sessions: ${ids}.`, 'Use the codex id of one of them.');
 	}
 	return preferred ?? first;
 }
 
-/** The summary under the thread's last id, or under one that it had before. */
+/** Reads the summary of the thread's current id, or of the latest previous id that has one. */
 async function readSummary(
 	summaries: SessionSummaries,
 	{identity, thread_id, previous_thread_ids}: SessionEntry,
@@ -99,11 +105,11 @@ async function readSummary(
 	return;
 }
 
-/** When a summary is written; codex_close writes none for an idle session. */
+/** Explains when a summary is written. codex_close writes none for an idle session. */
 const summaryAdvice = ({status}: SessionEntry): string =>
 	status === 'active'
-		? 'One is written when bridge serve ends, or when codex_close ends the session in the midst of a turn.'
-		: 'None is written for a session that codex_close ends while it is idle, or that a crash ends. codex with its codex_id resumes it.';
+		? 'A summary is written when bridge serve ends, or when codex_close interrupts a turn of the session.'
+		: 'No summary is written if codex_close ends an idle session or if bridge serve crashes. To resume it, call codex with its codex_id.';
 
 const summaryError = (message: string, remedy: string): BridgeError =>
 	new BridgeError('ERR_UPSTREAM_INVALID', message, remedy);

@@ -43,16 +43,22 @@ async function listThreads(flags: Flags): Promise<number> {
 	for (const warning of warnings) await printNotice(warning);
 	const teams = await listTeamFolders(config.base, flags.team === undefined ? undefined : config.team);
 	const views = await Promise.all(teams.map(team => inspectTeam(config.base, team)));
-	for (const {folder, error: problem} of views)
-		if (problem !== undefined)
-			await printNotice(`The registry in ${folder} cannot be read: ${problem}. bridge doctor says more.`);
-	const found = views.map(view => ({...view, entries: view.entries.filter(entry => isWanted(entry, flags))}));
+	for (const {folder, error} of views)
+		if (error !== undefined)
+			await printNotice(`The registry in ${folder} cannot be read: ${error}. Run bridge doctor for details.`);
+	const found = views.map(view => ({
+		...view,
+		entries: view.entries.filter(entry => matchesFlags(entry, flags)),
+	}));
 	await (flags.prune ? removeOld(found, flags) : printSessions(found, flags));
-	return views.some(({error: problem}) => problem !== undefined) ? 1 : 0;
+	return views.some(({error}) => error !== undefined) ? 1 : 0;
 }
 
-function isWanted({identity, repo_name, repo_root}: SessionEntry, {identity: wanted, repo}: Flags): boolean {
-	if (wanted !== undefined && identity !== wanted) return false;
+function matchesFlags(
+	{identity, repo_name, repo_root}: SessionEntry,
+	{identity: requested, repo}: Flags,
+): boolean {
+	if (requested !== undefined && identity !== requested) return false;
 	if (repo === undefined) return true;
 	return (
 		repo_name === repo ||
@@ -63,11 +69,11 @@ function isWanted({identity, repo_name, repo_root}: SessionEntry, {identity: wan
 async function printSessions(views: readonly TeamView[], {json}: Flags): Promise<void> {
 	const entries = views.flatMap(view => view.entries).sort(byActivity);
 	if (json) return writeText(process.stdout, prettyJson(entries));
-	if (entries.length === 0) return writeText(process.stdout, 'There are no such sessions.\n');
+	if (entries.length === 0) return writeText(process.stdout, 'No sessions were found.\n');
 	await writeText(process.stdout, sessionTable(entries));
 }
 
-/** Those at work first, then those used last. */
+/** Sorts active sessions first, then by last activity. */
 const byActivity = (one: SessionEntry, other: SessionEntry): number =>
 	Number(other.status === 'active') - Number(one.status === 'active') ||
 	Date.parse(other.last_active) - Date.parse(one.last_active);

@@ -39,7 +39,7 @@ trust. Trusted content is recorded in ~/.local/state/bridge/trusted (or below XD
 
 type Flags = {readonly list: boolean; readonly remove: boolean};
 
-/** Records that a configuration file found in its folder may be used, as it is now. */
+/** Trusts a configuration file with its current content, removes a file, or lists the trusted ones. */
 async function changeTrust(namedPath: string | undefined, {list, remove}: Flags): Promise<number> {
 	if (list && (remove || namedPath !== undefined))
 		throw usageError('--list takes neither a file nor --remove.', 'Write: bridge trust --list');
@@ -66,10 +66,7 @@ async function changeTrust(namedPath: string | undefined, {list, remove}: Flags)
 function fileOf(namedPath: string | undefined): string {
 	const file = namedPath === undefined ? findConfigFileIn(process.cwd()) : resolve(namedPath);
 	if (file === undefined)
-		throw usageError(
-			`This folder has none of ${configFileNames.join(', ')}.`,
-			'Name the file: bridge trust FILE',
-		);
+		throw usageError(`This folder has none of ${configFileNames.join(', ')}.`, 'Write: bridge trust FILE');
 	if (!configFileNames.includes(basename(file)))
 		throw usageError(
 			`${namedPath} needs no trust: only ${configFileNames.join(', ')} are searched for in the working directory.`,

@@ -29,7 +29,7 @@ import {checkTrafficLog, createObservers, logStdioFailure} from '../shared/obser
 import type {StopSignals} from '../shared/stop-signals.js';
 
 const TIMEOUT_MS = 60_000;
-/** How long a client that closed its end may still be answered. */
+/** The time limit for pending responses after the client closes its end. */
 const GRACE_MS = 4000;
 const POLL_MS = 10;
 
@@ -58,10 +58,9 @@ export const command = defineCommand({
 	},
 });
 
-/** This process's stdio in front of a server elsewhere. */
 async function forwardTo(url: URL, flags: Omit<Flags, 'url'>, stop: StopSignals): Promise<number> {
 	await checkTrafficLog(flags);
-	const {log, trace, createTaps: tapsFor, close} = createObservers(flags);
+	const {log, trace, createTaps, close} = createObservers(flags);
 	const name = url.host;
 	const {clientVersion, targetVersion, header: headers} = flags;
 	const session = new Negotiation({upstream: name, clientVersion, targetVersion});
@@ -78,7 +77,7 @@ async function forwardTo(url: URL, flags: Omit<Flags, 'url'>, stop: StopSignals)
 	});
 	session.hasQueued = id => upstream.hasQueued?.(id) ?? false;
 	const client = stdioEndpoint();
-	const taps = tapsFor(client.name, name);
+	const taps = createTaps(client.name, name);
 	const stages = [
 		...wrapStages({
 			log,
@@ -128,7 +127,6 @@ async function forwardTo(url: URL, flags: Omit<Flags, 'url'>, stop: StopSignals)
 	}
 }
 
-/** The endpoint that connects to the server. */
 function openUpstream(
 	url: URL,
 	flags: Omit<Flags, 'url'>,
@@ -145,7 +143,7 @@ function openUpstream(
 		isTransportGuessed: true,
 		headers: () => flags.header,
 		ownId: () => session.nextRequestId(),
-		retranslate: (...said) => session.retranslate(...said),
+		retranslate: (...args) => session.retranslate(...args),
 		onReinitialized: (...renewal) => session.reinitialized(...renewal),
 		onSse: () => {
 			session.transport = 'sse';
@@ -157,12 +155,12 @@ function openUpstream(
 
 const transportOf = (url: URL): 'http' | 'ws' => (url.protocol.startsWith('ws') ? 'ws' : 'http');
 
-/** Takes note of whether the server was of use when it was last asked: it could be reached, and accepted the handshake. */
+/** Records whether the last attempt to use the server failed. A rejected handshake also counts. */
 const trackFailure = (session: Negotiation, state: {isFailed: boolean}): Stage =>
 	perMessage({
 		toClient(envelope) {
 			const {isReceived, head} = envelope;
-			// Also an error response of the server, until it accepts a later attempt at the handshake.
+			// An error response also counts as a failure until the server accepts a later handshake.
 			const isRejected = head.hasError && !session.isReady;
 			if (isReceived && !isRejected) state.isFailed = false;
 			else if (head.hasError && (isRejected || isConnectionFailure(envelope))) state.isFailed = true;

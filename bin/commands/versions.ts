@@ -51,14 +51,14 @@ No tool of it is called. All processes that were started are ended before bridge
 	run: ({upstreamCommand: server, options}, {stop}) => compareVersions(server, options, stop),
 });
 
-/** What a server speaks, and what each client would lose. */
+/** Reports the versions and features of a server, and what each client would lose. */
 async function compareVersions(
 	server: readonly string[],
 	flags: OptionValues<typeof options>,
 	stop: StopSignals,
 ): Promise<number> {
 	if (server.length === 0 && !flags.url)
-		throw usageError('bridge versions has no server.', 'Write: bridge versions -- npx some-server');
+		throw usageError('bridge versions needs a server.', 'Write: bridge versions -- npx some-server');
 	if (server.length > 0 && flags.url) throw twoServersError();
 	const {log, stderr, close} = createObservers(flags);
 	const name = flags.url?.host ?? serverName(server);
@@ -68,7 +68,7 @@ async function compareVersions(
 		const [command = '', ...args] = server;
 		const started = child({name, command, args, ...serverEnvironment(flags), onStderr: childStderr(stderr)});
 		children.add(started);
-		// A server that cannot be started is told of by whoever asks it something.
+		// Prevents an unhandled rejection. The probes report a server that cannot be started.
 		started.exited.catch(() => {});
 		return started;
 	};
@@ -88,57 +88,60 @@ async function compareVersions(
 }
 
 async function versionReport(name: string, start: () => Endpoint, timeoutMs: number): Promise<string> {
-	const spoken = await probeVersions(start, timeoutMs);
-	const version = selectVersion(spoken);
-	if (version === undefined) throw unreachableError(name, spoken);
+	const probes = await probeVersions(start, timeoutMs);
+	const version = selectVersion(probes);
+	if (version === undefined) throw unreachableError(name, probes);
 	const result =
-		(spoken.find(({reported: answered}) => answered === version) ?? spoken.find(one => one.result))?.result ??
-		{};
-	const offer = await fetchCatalog(start(), version, timeoutMs);
+		(probes.find(({reported}) => reported === version) ?? probes.find(probe => probe.result))?.result ?? {};
+	const catalog = await fetchCatalog(start(), version, timeoutMs);
 	return [
 		heading(name, result),
 		'',
-		...versionLines(spoken),
-		offerLine(result, offer),
+		...versionLines(probes),
+		catalogLine(result, catalog),
 		'',
-		...lossLines(version, result, offer),
+		...lossLines(version, result, catalog),
 		'',
 	].join('\n');
 }
 
-/** What bridge would speak with it: what it answers when it is asked for the newest handshake, else the modern version. */
-function selectVersion(spoken: readonly VersionProbe[]): Version | undefined {
-	const {reported: answered} = spoken.find(({requested: asked}) => asked === NEWEST_HANDSHAKE) ?? {};
-	const best = handshakeVersions.findLast(version => spoken.some(one => one.reported === version));
-	const isModern = spoken.some(one => one.reported === STATELESS);
+/**
+ * Selects the version that bridge would use: the newest handshake version that works, else the stateless one.
+ */
+function selectVersion(probes: readonly VersionProbe[]): Version | undefined {
+	const {reported} = probes.find(({requested}) => requested === NEWEST_HANDSHAKE) ?? {};
+	const best = handshakeVersions.findLast(version => probes.some(probe => probe.reported === version));
+	const isStateless = probes.some(probe => probe.reported === STATELESS);
 	return (
 		best ??
-		(answered === undefined ? undefined : resolveVersion(answered)?.version) ??
-		(isModern ? STATELESS : undefined)
+		(reported === undefined ? undefined : resolveVersion(reported)?.version) ??
+		(isStateless ? STATELESS : undefined)
 	);
 }
 
 function heading(name: string, result: JsonObject): string {
-	const {name: own, version} = serverInfoOf(result);
-	return printable(`${name}: ${own ?? 'a server without a name'} ${version ?? ''}`.trimEnd());
+	const {name: serverName, version} = serverInfoOf(result);
+	return printable(`${name}: ${serverName ?? 'unnamed server'} ${version ?? ''}`.trimEnd());
 }
 
-function versionLines(spoken: readonly VersionProbe[]): string[] {
-	const isEqual = ({requested: asked, reported: answered}: VersionProbe): boolean => asked === answered;
-	const others = spoken.filter(one => !isEqual(one)).map(mismatchLine);
-	const speaks = spoken.filter(isEqual).map(({requested: asked}) => asked);
-	return [row('speaks', speaks.join(', ') || 'no version that bridge knows'), ...others];
+function versionLines(probes: readonly VersionProbe[]): string[] {
+	const isEqual = ({requested, reported}: VersionProbe): boolean => requested === reported;
+	const others = probes.filter(probe => !isEqual(probe)).map(mismatchLine);
+	const supported = probes.filter(isEqual).map(({requested}) => requested);
+	return [row('speaks', supported.join(', ') || 'no version that bridge knows'), ...others];
 }
 
-const mismatchLine = ({requested: asked, reported: answered, reason}: VersionProbe): string =>
+const mismatchLine = ({requested, reported, reason}: VersionProbe): string =>
 	row(
 		'',
-		printable(answered === undefined ? `not ${asked}: ${reason}` : `${answered} when asked for ${asked}`),
+		printable(
+			reported === undefined ? `not ${requested}: ${reason}` : `${reported} when ${requested} is requested`,
+		),
 	);
 
-function offerLine(result: JsonObject, offer: UpstreamCatalog): string {
+function catalogLine(result: JsonObject, catalog: UpstreamCatalog): string {
 	const capabilities = Object.keys(objectOf(result.capabilities));
-	const counts = Object.entries(offer).map(([what, items]) => `${items.length} ${what}`);
+	const counts = Object.entries(catalog).map(([kind, items]) => `${items.length} ${kind}`);
 	return row('offers', printable(`${counts.join(', ')}; capabilities: ${capabilities.join(', ') || 'none'}`));
 }
 
@@ -151,14 +154,14 @@ function lossLines(version: Version, result: JsonObject, {tools}: UpstreamCatalo
 
 const row = (name: string, text: string): string => `  ${name.padEnd(11)} ${text}`;
 
-const unreachableError = (name: string, spoken: readonly VersionProbe[]): BridgeError => {
-	const reasons = new Set(spoken.map(({reason, reported: answered}) => reason ?? `it answered ${answered}`));
+const unreachableError = (name: string, probes: readonly VersionProbe[]): BridgeError => {
+	const reasons = new Set(probes.map(({reason, reported}) => reason ?? `it replied with ${reported}`));
 	const [first = ''] = reasons;
-	if (reasons.size === 1 && spoken.every(({hasRemedy}) => hasRemedy))
+	if (reasons.size === 1 && probes.every(({hasRemedy}) => hasRemedy))
 		return new BridgeError('ERR_UPSTREAM_UNREACHABLE', first, '');
 	return new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
-		`${name} speaks no version that bridge knows: ${[...reasons].join('; ').replace(/\.$/, '')}.`,
+		`${name} supports no protocol version that bridge knows: ${[...reasons].join('; ').replace(/\.$/, '')}.`,
 		'Check that it is an MCP server.',
 	);
 };

@@ -24,12 +24,12 @@ const PROGRESS_INTERVAL_MS = 100;
 const BAR = 30;
 
 const options = {
-	live: parsedFlag('URL', 'shows what passes a bridge gateway from now on', (name, given) =>
-		parseUrlFlag(given, name),
+	live: parsedFlag('URL', 'shows what passes a bridge gateway from now on', (name, input) =>
+		parseUrlFlag(input, name),
 	),
 	header: {...urlOptions.header, summary: 'is sent with every request to the gateway. May be repeated'},
-	port: parsedFlag('PORT', 'port of the page [any that is free]', (name, given) =>
-		parsePortFlag(name, given),
+	port: parsedFlag('PORT', 'port of the page [any that is free]', (name, input) =>
+		parsePortFlag(name, input),
 	),
 	open: booleanFlag('opens the page in your browser'),
 	...stderrLogOptions,
@@ -59,17 +59,16 @@ shown. Only someone who has the address gets in, and only from this machine. ? o
 	run: ({positionals: words, options}, {stop}) => viewTraffic(words, options, stop),
 });
 
-/** Serves a page of traffic until it is asked to end. */
+/** Serves a page of traffic until a stop signal. */
 async function viewTraffic(
 	names: readonly string[],
 	{live, header: headers, port = 0, open}: OptionValues<typeof options>,
 	stop: StopSignals,
 ): Promise<number> {
 	const {files: page, worker} = viewPage;
-	if (live && names.length > 0)
-		throw usageError('There are logs and a --live URL.', 'Leave out one of the two.');
+	if (live && names.length > 0) throw usageError('Logs and --live exclude each other.', 'Use one of them.');
 	if (!live && names.length === 0)
-		throw usageError('There is no log to show.', 'Write: bridge view LOG, or bridge view --live URL');
+		throw usageError('bridge view needs a log.', 'Write: bridge view LOG, or bridge view --live URL');
 	const access = await localAccess(process.env);
 	const userToken = access.by === 'token' ? access.token : undefined;
 	const requestHeaders = live && userToken !== undefined ? withToken(live, headers, userToken) : headers;
@@ -86,10 +85,10 @@ async function viewTraffic(
 	if (open)
 		openPage(
 			url,
-			reason => void printNotice(`No browser could be started: ${reason}. Open the address above.`),
+			reason => void printNotice(`The browser could not be started: ${reason}. Open the address above.`),
 		);
 	if (source.indexedLog && !source.isLive) showProgress(source.indexedLog.index);
-	else await writeText(process.stderr, 'Ctrl+C ends it.\n');
+	else await writeText(process.stderr, 'Press Ctrl+C to stop.\n');
 	await stop.requested;
 	server.close();
 	server.closeAllConnections();
@@ -97,11 +96,11 @@ async function viewTraffic(
 	return 0;
 }
 
-/** Headers for a gateway of this machine, which recognizes its user by the token. */
+/** Adds the user's token to requests to a gateway on this machine. */
 const withToken = (url: URL, headers: Headers, token: string): Headers =>
 	isLoopback(url.hostname) ? {'x-bridge-token': token, ...headers} : headers;
 
-/** What nobody has foreseen ends the program, with what it is. */
+/** Unexpected errors end the program. */
 const onBug = (error: Error): void => {
 	throw error;
 };
@@ -126,12 +125,12 @@ function fromGateway(url: URL, headers: Headers, worker: URL): TrafficSource {
 		}),
 	});
 	source.setNote(`Connecting to ${url.host}.`);
-	// It looks, too: what passes is kept for as long as it runs.
+	// Registers as a viewer, so that traffic is kept while the command runs.
 	source.addViewer();
 	return source;
 }
 
-/** Shows how far the index is, on a terminal as a bar, and at its end how much there is. */
+/** Shows the indexing progress as a bar on a terminal, and the totals at the end. */
 function showProgress(index: LogIndex): void {
 	const {stderr} = process;
 	const printProgress = (): void => {

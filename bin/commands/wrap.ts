@@ -53,7 +53,6 @@ export const command = defineCommand({
 	run: ({upstreamCommand: server, options}, {stop}) => wrapServer(server, options, stop),
 });
 
-/** This process's stdio in front of the child's. */
 async function wrapServer(
 	server: readonly string[],
 	flags: Flags,
@@ -61,7 +60,7 @@ async function wrapServer(
 ): Promise<number> {
 	if (server.length === 0) throw noCommandError();
 	await checkTrafficLog(flags);
-	const {log, trace, createTaps: tapsFor, stderr, close} = createObservers(flags);
+	const {log, trace, createTaps, stderr, close} = createObservers(flags);
 	const [command = '', ...args] = server;
 	const name = serverName(server);
 	const upstream = child({name, command, args, ...serverEnvironment(flags), onStderr: childStderr(stderr)});
@@ -69,8 +68,8 @@ async function wrapServer(
 		`Waiting for an MCP client on stdin, in front of ${name}. To see what a server offers: bridge versions -- COMMAND`,
 	);
 	const client = stdioEndpoint();
-	const taps = tapsFor(client.name, name);
-	const {counted, messages} = countSentMessages(client);
+	const taps = createTaps(client.name, name);
+	const {counted, sentMessages} = countSentMessages(client);
 	connect(counted, wrapStages({...stageOptions(name, flags, log), trace, taps}), upstream, error =>
 		logBug(log, error),
 	);
@@ -83,22 +82,22 @@ async function wrapServer(
 			return new Promise<never>(() => {});
 		},
 		async error => {
-			await waitForErrorResponses(client, stop, messages);
+			await waitForErrorResponses(client, stop, sentMessages);
 			throw error;
 		},
 	);
 	try {
-		const hasEnded = await Promise.race([
+		const inputEnded = await Promise.race([
 			client.inputEnded.then(() => true),
 			Promise.race([client.disconnected, stop.requested]).then(() => false),
 			startFailed,
 		]);
 		const by = hasExited ? 'upstream' : 'client';
-		// A client that closed its end is still listened to, as to what it said before.
-		const delivered = (hasEnded ? upstream.finish(stop.requested) : upstream.close()).then(() =>
+		// A client that closed its input still gets responses to its earlier requests.
+		const delivered = (inputEnded ? upstream.finish(stop.requested) : upstream.close()).then(() =>
 			client.close(),
 		);
-		// After a signal nobody is waited for longer than a child may take; after a second one, nobody at all.
+		// After a signal, shutdown takes at most SHUTDOWN_MS. After a second signal, it does not wait.
 		const shutdownTimeout = stop.requested.then(() => sleep(SHUTDOWN_MS, undefined, {ref: false}));
 		await Promise.race([delivered, shutdownTimeout, stop.forced]);
 		upstream.kill();
@@ -122,7 +121,7 @@ const stageOptions = (name: string, flags: Flags, log: Log): WrapPipelineOptions
 	cacheTools: flags.cacheTools ? new ToolsCache({upstream: name, log}) : undefined,
 });
 
-/** The child's own, unless it only did as it was told. */
+/** The exit code of the child, or 0 if bridge requested its exit. */
 function exitCode({code, signal, cause}: ChildExit): number {
 	if (cause === 'requested') return 0;
 	if (cause === 'half-closed') return 1;
@@ -130,4 +129,4 @@ function exitCode({code, signal, cause}: ChildExit): number {
 }
 
 const noCommandError = (): BridgeError =>
-	usageError('Nothing follows the --.', 'Name the server to run: bridge -- npx some-server');
+	usageError('The command after -- is missing.', 'Write: bridge -- npx some-server');

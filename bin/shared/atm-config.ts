@@ -4,10 +4,10 @@ import type {LoadedServeConfig, ServeFlags} from '../../lib/serve/config/types.j
 import type {OptionValues} from './cli/option.js';
 import type {serveOptions, timeoutFlag} from './cli/options.js';
 
-/** Flags about sessions; a command has some of them. */
+/** Session flags. Each command has a subset of them. */
 type SessionFlags = Partial<OptionValues<typeof serveOptions & {readonly timeout: typeof timeoutFlag}>>;
 
-/** The flags as the configuration of sessions takes them. */
+/** Converts flags to the input of the session configuration. */
 export const toAtmFlags = ({fast, trust, timeout, ...flags}: SessionFlags): ServeFlags => ({
 	team: flags.team,
 	identity: flags.identity,
@@ -21,6 +21,6 @@ export const toAtmFlags = ({fast, trust, timeout, ...flags}: SessionFlags): Serv
 	timeoutSecs: timeout === undefined ? undefined : timeout / 1000,
 });
 
-/** The configuration of sessions as flags, variables and files have it here. */
+/** Loads the session configuration from flags, environment variables and files. */
 export const loadAtmConfigWithFlags = (flags: SessionFlags): Promise<LoadedServeConfig> =>
 	loadServeConfig({flags: toAtmFlags(flags), env: process.env, cwd: process.cwd()});

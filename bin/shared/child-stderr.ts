@@ -4,8 +4,8 @@ import {printableLines} from '../../lib/util/printable.js';
 import {prefixLines} from './prefix-lines.js';
 
 /**
- * Forwards the stderr of the only child. On a terminal, control and bidi characters are escaped. A file, or the client that
- * reads stderr, gets the bytes unchanged.
+ * Forwards the stderr of the only child. On a terminal, control and bidi characters are escaped. Files and
+ * clients that read stderr receive the bytes unchanged.
  */
 export function childStderr(stderr: StderrWriter): (chunk: Buffer) => Promise<void> | undefined {
 	const decoder = new StringDecoder('utf8');
@@ -15,7 +15,7 @@ export function childStderr(stderr: StderrWriter): (chunk: Buffer) => Promise<vo
 	};
 }
 
-/** Forwards the stderr of children to the log: whole lines, each with the name of its service as a prefix. */
+/** Forwards the stderr of children in whole lines, each prefixed with the name of its service. */
 export function prefixedStderr(
 	stderr: StderrWriter,
 ): (name: string, chunk: Buffer) => Promise<void> | undefined {

@@ -8,15 +8,15 @@ import type {Log} from '../../lib/core/log.js';
 type ConfigReloadOptions = {
 	readonly loaded: LoadedConfig;
 	readonly log: Log;
-	/** What is in force at present. */
+	/** Returns the effective configuration. */
 	readonly current: () => Config;
-	/** What a file that was read means, flags included. */
+	/** Applies command-line flags to a loaded file. */
 	readonly toEffective: (loaded: LoadedConfig) => Config;
-	/** Puts another configuration in force. */
+	/** Activates a configuration. */
 	readonly apply: (config: Config) => Promise<void>;
 };
 
-/** Reads the configuration again whenever it changes, and tells of that. What is broken changes nothing. */
+/** Reloads the configuration when it changes and logs the changes. Invalid files are rejected. */
 export function reloadOnChange({loaded, log, current, toEffective, apply}: ConfigReloadOptions): {
 	close(): void;
 } {
@@ -24,9 +24,9 @@ export function reloadOnChange({loaded, log, current, toEffective, apply}: Confi
 		if (error.code === 'ERR_CONFIG_UNTRUSTED')
 			log.error(
 				'config.untrusted',
-				`${error.message} The previous configuration stays in force. ${error.remedy}`,
+				`${error.message} The previous configuration stays in effect. ${error.remedy}`,
 			);
-		else log.error('config.broken', `${error.sentence} The previous configuration stays in force.`);
+		else log.error('config.broken', `${error.sentence} The previous configuration stays in effect.`);
 	};
 	const reload = async (next: Config): Promise<void> => {
 		try {
@@ -43,12 +43,12 @@ export function reloadOnChange({loaded, log, current, toEffective, apply}: Confi
 
 function logChanges(log: Log, before: Config, after: Config): void {
 	if (isEqualConfig(before, after)) {
-		// Claude Code writes its file again and again, mostly for other reasons than servers.
-		log.debug('config.same', 'The configuration file has changed, and means the same.');
+		// Claude Code rewrites its file often, usually without changes to servers.
+		log.debug('config.same', 'The configuration file has changed without effect on the configuration.');
 		return;
 	}
 	const {added, changed, removed} = diffServices(before, after);
-	log.info('config.loaded', 'The configuration has changed, and is in force.', {
+	log.info('config.loaded', 'The configuration was reloaded.', {
 		added: added.map(({name}) => name),
 		changed: changed.map(({name}) => name),
 		removed,

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import {createInterface} from 'node:readline';
 
-/** The exit code of a program that Ctrl+C ends. */
+/** The exit code after Ctrl+C: 128 + SIGINT. */
 export const INTERRUPTED = 130;
 
 /** Prompts for confirmation on a terminal. Closing the input declines; Ctrl+C is reported separately. */

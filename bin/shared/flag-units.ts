@@ -1,7 +1,7 @@
 import {BridgeError} from '../../lib/core/errors.js';
 import {MAX_TIMER_MS, parseSize} from '../../lib/util/units.js';
 
-/** A number of bytes that a flag was given: `1000`, `64KiB`, `256MiB`. */
+/** Parses a size in bytes: `1000`, `64KiB`, `256MiB`. */
 export function parseSizeFlag(flag: string, text: string | undefined): number | undefined {
 	if (text === undefined) return;
 	const size = parseSize(text);
@@ -9,7 +9,7 @@ export function parseSizeFlag(flag: string, text: string | undefined): number | 
 	throw invalidValueError(flag, text, 'a size, like 256MiB');
 }
 
-/** A number of units that are `factor` milliseconds each. */
+/** Parses a time in units of `factor` milliseconds. */
 export function parseTimeFlag(flag: string, text: string | undefined, factor: number): number | undefined {
 	if (text === undefined) return;
 	const isNumber = factor === 1 ? /^\d+$/.test(text) : /^\d+(\.\d+)?$/.test(text);
@@ -22,12 +22,12 @@ export function parseTimeFlag(flag: string, text: string | undefined, factor: nu
 	);
 }
 
-/** A port, 0 for any that is free. */
+/** Parses a port; 0 selects any free port. */
 export function parsePortFlag(flag: string, text: string | undefined): number | undefined {
 	if (text === undefined) return;
 	if (/^\d{1,5}$/.test(text) && Number(text) < 2 ** 16) return Number(text);
-	throw invalidValueError(flag, text, 'a port, 0 for any that is free');
+	throw invalidValueError(flag, text, 'a port, or 0 for any free port');
 }
 
-const invalidValueError = (flag: string, text: string, wanted: string): BridgeError =>
-	new BridgeError('ERR_CONFIG_INVALID', `--${flag} ${text} cannot be read.`, `It has to be ${wanted}.`);
+const invalidValueError = (flag: string, text: string, expected: string): BridgeError =>
+	new BridgeError('ERR_CONFIG_INVALID', `--${flag} ${text} is not valid.`, `Expected ${expected}.`);

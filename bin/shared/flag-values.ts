@@ -5,12 +5,15 @@ import {BridgeError} from '../../lib/core/errors.js';
 import type {Environment} from '../../lib/transports/process/environment.js';
 import {isLoopback} from '../../lib/util/loopback.js';
 
-/** Where a server is. What goes beyond this machine is encrypted, unless it is a bare port. */
+/** Parses a server URL. URLs of other machines are switched to encryption, except raw TCP. */
 export function parseUrlFlag(text: string | undefined, flag: string, isRaw = false): URL | undefined {
 	if (text === undefined) return;
 	if (isRaw) return parseTcpUrl(text);
 	if (!URL.canParse(text))
-		throw usageError(`--${flag} ${text} is no URL.`, `Write it whole: --${flag} https://example.com/mcp`);
+		throw usageError(
+			`--${flag} ${text} is not a valid URL.`,
+			`Write a full URL: --${flag} https://example.com/mcp`,
+		);
 	const url = new URL(text);
 	if (!['http:', 'https:', 'ws:', 'wss:'].includes(url.protocol))
 		throw usageError(
@@ -23,14 +26,14 @@ export function parseUrlFlag(text: string | undefined, flag: string, isRaw = fal
 	return url;
 }
 
-/** A port that takes any bytes. */
+/** Parses a TCP address for raw bytes. */
 function parseTcpUrl(text: string): URL {
 	const url = URL.canParse(text) ? new URL(text) : undefined;
 	if (url?.protocol === 'tcp:' && url.hostname !== '' && url.port !== '') return url;
-	throw usageError(`--url ${text} is no place for raw bytes.`, 'Write --url tcp://HOST:PORT.');
+	throw usageError(`--url ${text} is not a TCP address.`, 'Write --url tcp://HOST:PORT.');
 }
 
-/** `NAME: VALUE`, as curl takes it. */
+/** Parses headers in the form `NAME: VALUE`, like curl. */
 export function parseHeaderFlags(values: readonly string[]): Headers {
 	const headers: Record<string, string> = {};
 	for (const text of values) {
@@ -38,13 +41,13 @@ export function parseHeaderFlags(values: readonly string[]): Headers {
 		const name = text.slice(0, Math.max(0, colon));
 		const value = text.slice(colon + 1).trimStart();
 		if (!isHeaderName(name) || !isHeaderValue(value))
-			throw usageError(`--header ${name || text} is no header.`, 'Write --header "NAME: VALUE".');
+			throw usageError(`--header ${name || text} is not a valid header.`, 'Write --header "NAME: VALUE".');
 		headers[name.toLowerCase()] = value;
 	}
 	return headers;
 }
 
-/** `NAME=VALUE` sets a variable, `NAME` alone passes on the one that bridge has. */
+/** Parses variables. `NAME=VALUE` sets a variable, `NAME` alone passes on bridge's own. */
 export function parseEnvFlags(values: readonly string[]): Environment {
 	const environment: Record<string, string> = {};
 	for (const text of values) {
@@ -54,7 +57,7 @@ export function parseEnvFlags(values: readonly string[]): Environment {
 			throw usageError('--env has a value without a name.', 'Write --env NAME=VALUE, or --env NAME.');
 		if (value === undefined)
 			throw usageError(
-				`--env ${name}: there is no such variable to pass on.`,
+				`--env ${name}: the variable is not set and cannot be passed on.`,
 				`Set it, or write --env ${name}=VALUE.`,
 			);
 		environment[name] = value;
@@ -62,10 +65,10 @@ export function parseEnvFlags(values: readonly string[]): Environment {
 	return environment;
 }
 
-/** A flag that cannot be meant as it is. */
+/** The error for invalid command-line usage. */
 export const usageError = (message: string, remedy: string): BridgeError =>
 	new BridgeError('ERR_CONFIG_INVALID', message, remedy);
 
-/** The error of commands that take a URL or a command, and got both. */
+/** The error for a URL together with a command, for commands that take one of them. */
 export const twoServersError = (): BridgeError =>
-	usageError('There is a --url and a command.', 'Name one server: --url URL, or -- COMMAND.');
+	usageError('--url and a command exclude each other.', 'Use one server: --url URL, or -- COMMAND.');

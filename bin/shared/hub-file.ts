@@ -4,16 +4,18 @@ import {shellQuote} from '../../lib/util/shell-quote.js';
 import {usageError} from './flag-values.js';
 
 /**
- * The file that a client's entry for the hub names. Clients start the hub in any folder, so an entry needs the path, and a
- * named file needs no trust. A file that was found in the working directory would lose the check of its later changes.
+ * Returns the configuration file for a client's hub entry. Clients start the hub in any folder, so the entry
+ * contains the path. A file that is passed by path needs no trust, so a discovered file would lose the check
+ * of later changes.
  */
 export function hubConfigFile({file, trust}: LoadedConfig, command: string): string | undefined {
 	if (file === undefined || !trust) return file;
 	const name = shellQuote(basename(file));
 	throw usageError(
-		`${file} was found in the working directory, and an entry for the hub has to name its file. ${NAMED_FILE_WARNING}`,
-		`If you want that, write: ${command} --config ${name}`,
+		`${file} was found in the working directory, and a hub entry must contain the path of its file. ${NAMED_FILE_WARNING}`,
+		`To accept this, write: ${command} --config ${name}`,
 	);
 }
 
-export const NAMED_FILE_WARNING = 'Later changes of a named file run without a check of trust.';
+export const NAMED_FILE_WARNING =
+	'Later changes to a file that is passed with --config run without a trust check.';

@@ -1,7 +1,7 @@
 import type {HubOptions} from '../../lib/hub/hub.js';
 
-/** Makes what runs programs. It is loaded when the first program comes. */
+/** Creates a program runner. Its module is loaded on first use. */
 export const createLazyRunner: HubOptions['createRunner'] = async options => {
-	const {createRunner: create} = await import('../../lib/run/runner.js');
-	return create(options);
+	const {createRunner} = await import('../../lib/run/runner.js');
+	return createRunner(options);
 };

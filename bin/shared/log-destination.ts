@@ -4,18 +4,18 @@ import {usageError} from './flag-values.js';
 
 export const DEFAULT_FILENAME_FORMAT = 'rawprox_%Y-%m-%d-%H.ndjson';
 
-/** Where the traffic log goes, as `--log` and `--filename-format` have it. */
+/** Parses the destination of the traffic log from `--log` and `--filename-format`. */
 export function parseLogDestination(
 	log: string | undefined,
 	format: string | undefined,
 ): LogDestination | undefined {
 	if (format !== undefined && !log?.startsWith('@'))
-		throw usageError('--filename-format needs a folder to name files in.', 'Add --log @DIR.');
+		throw usageError('--filename-format needs a log folder.', 'Add --log @DIR.');
 	if (log === undefined) return;
 	if (log === '-')
 		throw usageError(
 			'--log - would write to stdout, which carries MCP here.',
-			'Name a file, or a folder as @DIR.',
+			'Use a file, or a folder as @DIR.',
 		);
 	if (!log.startsWith('@')) return {file: log};
 	checkFileNameFormat(format ?? DEFAULT_FILENAME_FORMAT);

@@ -16,27 +16,26 @@ import {nowMicroseconds} from '../../lib/util/clock.js';
 import type {OptionValues} from './cli/option.js';
 import type {logOptions} from './cli/options.js';
 
-/** The flags of the traffic log, the trace and the log on stderr. */
 type LogFlags = OptionValues<typeof logOptions>;
 
-/** All that looks on while messages pass, and writes down what it sees. */
+/** The components that observe traffic: log, trace, traffic log and live traffic. */
 export type Observers = {
 	readonly stderr: StderrWriter;
 	readonly log: Log;
 	readonly trace: TraceOptions | undefined;
-	/** The traffic as it passes. */
+	/** The live traffic of this process. */
 	readonly live: LiveTraffic;
-	/** Taps for a conversation between these two, for the log if there is one. */
+	/** Creates taps for one conversation; undefined without a traffic log. */
 	createTaps(client: string, upstream: string): Taps | undefined;
-	/** The same, also for who looks on while it passes. */
+	/** Creates taps that also feed the live traffic. */
 	createLiveTaps(client: string, upstream: string): Taps;
-	/** How many lines the traffic log had to leave out. */
+	/** The number of lines that the traffic log dropped. */
 	droppedLines(): number;
-	/** Writes everything out. */
+	/** Flushes everything. */
 	close(): Promise<void>;
 };
 
-/** The log on stderr alone. */
+/** Creates only the log on stderr. */
 export function createStderrLog({
 	logLevel: level,
 	logFormat,
@@ -47,7 +46,7 @@ export function createStderrLog({
 	return {stderr, log: createLog({level, write, isPretty, hasColor: hasColor(stderr)})};
 }
 
-/** Whether lines on stderr are for people: sentences in local time. Otherwise they are JSON, and times are in UTC. */
+/** Whether stderr is for people: sentences in local time. Otherwise it has JSON lines with UTC times. */
 const isForPeople = ({isTerminal}: StderrWriter, format: LogFlags['logFormat']): boolean =>
 	format === undefined ? isTerminal : format === 'pretty';
 
@@ -91,19 +90,19 @@ export function createObservers(flags: LogFlags): Observers {
 	};
 }
 
-/** Does something while they look on, after what the configuration has to be warned of. */
+/** Runs an action with observers. Logs the warnings of the configuration first. */
 export async function withObservers<T>(
 	flags: LogFlags,
 	warnings: readonly string[],
-	action: (watchers: Observers) => Promise<T>,
+	action: (observers: Observers) => Promise<T>,
 ): Promise<T> {
 	await checkTrafficLog(flags);
-	const watchers = createObservers(flags);
+	const observers = createObservers(flags);
 	try {
-		for (const warning of warnings) watchers.log.warn('config.warning', warning);
-		return await action(watchers);
+		for (const warning of warnings) observers.log.warn('config.warning', warning);
+		return await action(observers);
 	} finally {
-		await watchers.close();
+		await observers.close();
 	}
 }
 
@@ -114,7 +113,7 @@ const trafficOptions = (flags: LogFlags, log: Log) => ({
 	onTrouble: (sentence: string) => log.error('log.trouble', sentence),
 });
 
-/** Finds out before any traffic whether the traffic log can be written where it is wanted. */
+/** Checks before any traffic that the traffic log can be written. */
 export async function checkTrafficLog({log}: Pick<LogFlags, 'log'>): Promise<void> {
 	if (!log) return;
 	try {
@@ -124,14 +123,14 @@ export async function checkTrafficLog({log}: Pick<LogFlags, 'log'>): Promise<voi
 	} catch (error) {
 		const message = `The traffic log cannot be written: ${(error as Error).message}.`;
 		const remedy =
-			error instanceof UnsafeFileError ? error.remedy : 'Name a file in a folder that exists, or @DIR.';
+			error instanceof UnsafeFileError ? error.remedy : 'Use a file in an existing folder, or @DIR.';
 		throw new BridgeError('ERR_CONFIG_INVALID', message, remedy);
 	}
 }
 
-/** Whether stdin or stdout failed by something else than that the client is gone, which is told then. */
+/** Logs a failure of stdin or stdout. Returns whether there was one. A closed pipe is not a failure. */
 export function logStdioFailure(stdio: StdioEndpoint, log: Log): boolean {
 	const failure = stdio.failure();
-	if (failure) log.error('stdio.failed', `stdin or stdout cannot be used any more: ${failure.message}.`);
+	if (failure) log.error('stdio.failed', `stdin or stdout failed: ${failure.message}.`);
 	return failure !== undefined;
 }

@@ -1,15 +1,16 @@
 import {printableLines} from '../../lib/util/printable.js';
 
 const LF = 0x0a;
-/** A line that is longer than that is shown in parts. */
+/** Longer lines are split. */
 const MAX_LINE = 64 * 1024;
 
 /**
- * Writes the stderr of children line by line, each line with the name of its service as a prefix, so that no child can forge
- * a line of the log. Control and bidi characters become escapes. An empty chunk is the end: it writes an unfinished line.
+ * Writes the stderr of children line by line, each prefixed with the name of its service. A child therefore
+ * cannot forge log lines. Control and bidi characters are escaped. An empty chunk marks the end and flushes
+ * an unfinished line.
  */
 export function prefixLines(write: (text: string) => void): (name: string, chunk: Buffer) => void {
-	/** What was said of a line that is not complete. Only those are here who are in the middle of one. */
+	/** The unfinished line of each child that has one. */
 	const incomplete = new Map<string, Buffer>();
 	return (name, chunk) => {
 		const previous = incomplete.get(name);

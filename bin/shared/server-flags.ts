@@ -2,12 +2,12 @@ import type {Config, ServiceConfig} from '../../lib/config/schema.js';
 import type {OptionValues} from './cli/option.js';
 import {type cacheToolsFlag, TIMEOUT_FLAG, type timeoutFlag, type versionOptions} from './cli/options.js';
 
-/** Flags that replace settings of all servers. */
+/** Flags that override settings of all servers. */
 type ServerFlags = OptionValues<
 	typeof versionOptions & {readonly timeout: typeof timeoutFlag; readonly cacheTools: typeof cacheToolsFlag}
 >;
 
-/** What is in force: what the file says of its servers, where flags say nothing else. */
+/** Returns the configuration with the flags applied to all servers. */
 export function applyServerFlags(config: Config, flags: ServerFlags): Config {
 	const overrides: Partial<ServiceConfig> = {
 		...(flags.timeout === undefined ? {} : {timeoutMs: flags.timeout, timeoutSetting: TIMEOUT_FLAG}),

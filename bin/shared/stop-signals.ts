@@ -1,14 +1,14 @@
 import process from 'node:process';
 
-/** What a person or a supervisor asks for by signals: each one is more urgent than the one before. */
+/** Stop requests by signals. Each further signal is more urgent. */
 export type StopSignals = {
-	/** Please end. */
+	/** The first signal: stop gracefully. */
 	readonly requested: Promise<void>;
-	/** Do not wait for anybody, but save what there is to save. */
+	/** The second signal: stop without waiting, but save pending data. */
 	readonly forced: Promise<void>;
 };
 
-/** Listens from the start, so that no signal is missed, however early. The third one ends the process at once. */
+/** Registers the handlers early, so that no signal is missed. The third signal exits immediately. */
 export function listenForStopSignals(exitNow: (code: number) => void): StopSignals {
 	const resolvers: Array<() => void> = [];
 	const step = (): Promise<void> =>

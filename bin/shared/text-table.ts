@@ -1,6 +1,6 @@
 import {printable} from '../../lib/util/printable.js';
 
-/** A table for a terminal: columns as wide as what is in them, two spaces apart. */
+/** Formats a table for a terminal. Columns are as wide as their content and two spaces apart. */
 export function textTable(head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
 	const cells = [head, ...rows].map(row => row.map(cell => printable(cell)));
 	const widths = head.map((_, at) =>

@@ -5,7 +5,7 @@ const units: ReadonlyArray<[ms: number, name: string]> = [
 	[1000, 's'],
 ];
 
-/** How long ago it was, in one unit. */
+/** Formats the elapsed time in one unit. */
 export function timeAgo(time: string): string {
 	const ms = Date.now() - Date.parse(time);
 	const [size, name] = units.find(([each]) => ms >= each) ?? [1000, 's'];

@@ -9,8 +9,8 @@ import {confirmOnTerminal, INTERRUPTED} from './confirm.js';
 import {writeText} from './output.js';
 
 /**
- * Loads the configuration. On a terminal, prompts the user to trust an untrusted file. Not for commands whose standard
- * input is MCP.
+ * Loads the configuration. On a terminal, prompts the user to trust an untrusted file. Not for commands that
+ * read MCP from stdin.
  */
 export async function loadConfigOrPrompt(path: string | undefined): Promise<LoadedConfig> {
 	try {
@@ -20,17 +20,17 @@ export async function loadConfigOrPrompt(path: string | undefined): Promise<Load
 		if (!process.stdin.isTTY || !process.stderr.isTTY) throw error;
 		const fileReview = await reviewConfigFile(String(error.details.file), process.env);
 		await writeText(process.stderr, `${error.message}\n${reviewText(fileReview)}`);
-		const answer = await confirmOnTerminal('Trust this file, as it is now? [y/N] ', process.stderr);
-		if (answer === INTERRUPTED) {
+		const consent = await confirmOnTerminal('Trust this file, as it is now? [y/N] ', process.stderr);
+		if (consent === INTERRUPTED) {
 			await writeText(process.stderr, '\n');
 			process.exit(INTERRUPTED);
 		}
-		if (answer !== true) throw error;
+		if (consent !== true) throw error;
 		await new TrustStore(process.env, homedir()).add(fileReview.entry);
 		return loadConfig({named: path});
 	}
 }
 
-/** The commands and URLs that the user reviews before trusting a file. */
-export const reviewText = ({entry, actions: runs}: TrustReview): string =>
-	[`${printable(entry.path)} runs or connects to:`, ...runs.map(line => `  ${line}`), ''].join('\n');
+/** Formats the commands and URLs that the user reviews before trusting a file. */
+export const reviewText = ({entry, actions}: TrustReview): string =>
+	[`${printable(entry.path)} runs or connects to:`, ...actions.map(line => `  ${line}`), ''].join('\n');

@@ -3,9 +3,8 @@ import type {PendingRequests} from '../../lib/core/requests/pending.js';
 
 const POLL_MS = 10;
 
-/** Resolves when nobody waits for an answer any more. */
 export async function waitForPending(pending: PendingRequests): Promise<void> {
-	// What was said last may still be on its way to here.
+	// The last message may still be in transit, so it polls after a delay.
 	do await sleep(POLL_MS);
 	while (pending.hasPending);
 }

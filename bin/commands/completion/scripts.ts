@@ -7,16 +7,15 @@ type Shell = (typeof shells)[number];
 
 const programs = ['bridge', 'mcp-bridge'];
 
-/** What may follow the name of a command; the name is empty before there is one. */
+/** The completions after a command. `name` is empty before a command is typed. */
 type CompletionContext = {
 	readonly name: string;
 	readonly summary: string;
 	readonly flags: ReadonlyArray<readonly [flag: string, option: Option]>;
-	/** Values of the first word. */
+	/** The choices for the first positional argument. */
 	readonly firstChoices: readonly string[];
 };
 
-/** Prints the completion script of a shell for all commands. */
 export const completionScripts: {readonly [shell in Shell]: (all: readonly ListedCommand[]) => string} = {
 	bash: all => bash(contextsOf(all)),
 	zsh: all => zsh(contextsOf(all)),
@@ -44,10 +43,10 @@ const flagsOf = (options: Options): CompletionContext['flags'] =>
 
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
 const takesFile = ({value = ''}: Option): boolean => /^(?:FILE|DIR)$/.test(value);
-/** A text in single quotes, as bash, zsh and fish read it. */
+/** Quotes a text with single quotes, in the syntax of bash, zsh and fish. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Lines of a case statement for the flags whose value is known, by `COMMAND:FLAG`. */
+/** The lines of a case statement that completes flag values, by `COMMAND:FLAG`. */
 const valueCases = (
 	contexts: readonly CompletionContext[],
 	complete: (option: Option) => string | undefined,
@@ -70,7 +69,7 @@ function bash(contexts: readonly CompletionContext[]): string {
 		({name, flags, firstChoices: words}) =>
 			`\t\t${quoted(name)}) flags=${quoted(flags.map(([flag]) => flag).join(' '))}; words=${quoted(words.join(' '))} ;;`,
 	);
-	// Without a reply, the shell completes the names of files.
+	// Without a reply, the shell completes file names.
 	return `# bash completion for bridge
 _bridge() {
 	local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} name='' flags='' words='' word

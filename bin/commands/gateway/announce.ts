@@ -9,17 +9,18 @@ import type {Config} from '../../../lib/config/schema.js';
 import {usageError} from '../../shared/flag-values.js';
 import type {LocalAccess} from '../../shared/local-access.js';
 
-/** The token of this user, where it is needed. */
+/** The token of this user, if clients need it. */
 export const localToken = (access: LocalAccess): string | undefined =>
 	access.by === 'token' ? access.token : undefined;
 
-/** The URL of a gateway's address. */
 export const gatewayUrl = ({host, port}: {readonly host: string; readonly port: number}): URL => {
 	const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 	return new URL(`http://${name}:${port}`);
 };
 
-/** The entry for the configuration of a client. It contains no configured tokens, only the token of this user. */
+/**
+ * The entry for a client's configuration. It never contains configured tokens, only the token of this user.
+ */
 export function clientConfigSnippet(
 	client: SnippetClient,
 	{services, tokens}: Config,
@@ -33,11 +34,11 @@ export function clientConfigSnippet(
 
 export const noClientUrlError = (where: string) =>
 	usageError(
-		`${where} has no URL for a client.`,
+		`Clients cannot connect to ${where} by URL.`,
 		'Set listen to an address and a port, like 127.0.0.1:7411.',
 	);
 
-/** What to do if the gateway cannot use its address. */
+/** The remedy if the gateway cannot listen on its address. */
 export const addressRemedy =
 	'Use another one: --port PORT (0 for any that is free), or listen: ADDRESS:PORT in the configuration.';
 
@@ -50,11 +51,11 @@ export type StartupDetails = {
 	readonly version: string;
 };
 
-/** Whether clients have to send the token of this user. */
+/** Returns whether clients have to send the token of this user. */
 export const requiresLocalToken = ({listen, tokens}: Config, access: LocalAccess): boolean =>
 	listen.path === undefined && tokens.length === 0 && access.by === 'token';
 
-/** Tells people where everything is, and how to use it. */
+/** Prints the URL of each service and instructions for clients. */
 export function printUrls(base: URL, config: Config, {file, access}: StartupDetails): void {
 	const {listen} = config;
 	const names = [...config.services.keys()];
@@ -62,11 +63,12 @@ export function printUrls(base: URL, config: Config, {file, access}: StartupDeta
 	const isSocket = listen.path !== undefined;
 	const origin = isSocket ? '' : base.origin;
 	const rows = names.map(name => `  ${name.padEnd(width)}  ${origin}/mcp/${name}`);
-	const where = file === undefined ? 'without a configuration file: here is a demo' : `as ${file} says`;
+	const where =
+		file === undefined ? 'without a configuration file, with a demo server' : `configured by ${file}`;
 	const needsToken = requiresLocalToken(config, access);
 	const text = [
 		`bridge gateway listens on ${isSocket ? formatListenAddress(listen) : origin}, ${where}.`,
-		...(names.length === 0 ? ['  There are no servers in it yet.'] : rows),
+		...(names.length === 0 ? ['  No servers are configured yet.'] : rows),
 		`  all of them as one: ${origin}/mcp`,
 		`  page: ${origin}/`,
 		`  status: ${origin}/status`,
@@ -78,6 +80,6 @@ export function printUrls(base: URL, config: Config, {file, access}: StartupDeta
 	try {
 		writeSync(1, `${text}\n`);
 	} catch {
-		// Nobody looks.
+		// Stdout is closed, so there is no reader.
 	}
 }

@@ -17,7 +17,9 @@ const marks: {
 	slow: {mark: '…', color: 33},
 };
 
-/** Shows people where everything is: on a terminal with the state of each server, elsewhere with the URL of each. */
+/**
+ * Prints the addresses: on a terminal with the state of each server, otherwise with the URL of each service.
+ */
 export function printStartup(
 	address: Parameters<typeof gatewayUrl>[0],
 	config: Config,
@@ -29,7 +31,7 @@ export function printStartup(
 	else printUrls(base, config, details);
 }
 
-/** What is shown on a terminal: the addresses, and the state of each service as it is known. */
+/** Prints the addresses, then the state of each service once it is known. */
 async function printBanner(
 	base: URL,
 	config: Config,
@@ -57,7 +59,7 @@ async function printBanner(
 	await printServiceStates(config, stopped);
 }
 
-/** Checks each server once, and shows what came of it. */
+/** Checks each server once and prints the result. */
 async function printServiceStates({services}: Config, stopped: Promise<unknown>): Promise<void> {
 	const width = Math.max(0, ...[...services.keys()].map(name => name.length));
 	const show = (state: keyof typeof marks, name: string, text: string): void => {

@@ -4,8 +4,8 @@ import {Replicas} from '../../../lib/gateway/cluster/replicas.js';
 import {readReplicaSecrets} from '../../../lib/gateway/cluster/secrets.js';
 
 /**
- * What a gateway has to do with others behind the same address, where a secret says that there are some. What it had to do
- * with them `before` goes on.
+ * Configures the replicas behind the same address, if a secret is set. Updates `previous` instead of creating
+ * a new object.
  */
 export async function configureReplicas(
 	{secret, advertise, store, services}: Config,
@@ -18,7 +18,7 @@ export async function configureReplicas(
 	if (!advertise && fixed)
 		log.warn(
 			'replica.unreachable',
-			`Sessions with ${fixed.name} live on one replica, and nobody is told where this one is. Set advertise: http://HOST:PORT, or have the balancer send each session to one replica.`,
+			`Sessions with ${fixed.name} stay on one replica, and the other replicas cannot reach this one. Set advertise: http://HOST:PORT, or configure sticky sessions in the load balancer.`,
 			{service: fixed.name},
 		);
 	const replicas = previous ?? new Replicas(log);

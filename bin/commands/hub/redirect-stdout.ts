@@ -2,8 +2,8 @@ import process from 'node:process';
 import {Writable} from 'node:stream';
 
 /**
- * Sends what other code in this process writes to stdout elsewhere, `console` included. Where stdout carries messages,
- * local packs and exporters of traces may not be heard there. Bridge itself has to have its stream by then.
+ * Redirects writes to stdout from other code in this process, including `console`. Output of local packs or
+ * trace exporters must not corrupt the message stream. Bridge must have opened its own stdout stream before.
  */
 export function redirectStdout(write: (chunk: Buffer) => void): void {
 	const redirected = new Writable({

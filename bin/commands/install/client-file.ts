@@ -11,10 +11,10 @@ import {confirmOnTerminal, INTERRUPTED} from '../../shared/confirm.js';
 import {usageError} from '../../shared/flag-values.js';
 import {writeText} from '../../shared/output.js';
 
-/** A client's file, and what it holds; empty where it does not exist. */
+/** A client's file and its content, which is empty if the file does not exist. */
 type ClientFile = {readonly file: string; readonly before: string};
 
-/** Reads a file. A link to it stays: some users keep such files elsewhere. */
+/** Reads a file. Follows a symbolic link, so that replacing the file preserves the link. */
 export async function readClientFile(path: string): Promise<ClientFile> {
 	const file = existsSync(path) ? realpathSync(path) : path;
 	return {file, before: existsSync(file) ? await readFile(file, 'utf8') : ''};
@@ -22,30 +22,34 @@ export async function readClientFile(path: string): Promise<ClientFile> {
 
 type ClientFileChange = ClientFile & {
 	readonly after: string;
-	/** The changes one by one, where there are several. */
+	/** The individual changes, if there are several. */
 	readonly steps?: ReadonlyArray<{readonly before: string; readonly after: string}>;
-	/** Hides the secrets of a line. */
 	readonly hide: (line: string) => string;
 	readonly isConfirmed: boolean;
-	/** A sentence for after it was written. */
+	/** The sentence that is printed after writing. */
 	readonly nextStep: string;
 };
 
-/** Shows the changes of a file, asks for consent, keeps the old file, and writes the new one. Returns the exit code. */
+/**
+ * Shows the changes of a file, prompts for consent, backs up the old file and writes the new one. Returns the
+ * exit code.
+ */
 export async function confirmAndWrite(change: ClientFileChange): Promise<number> {
-	const {file, before, after, steps = [{before, after}], hide, isConfirmed: isYes, nextStep: next} = change;
+	const {file, before, after, steps = [{before, after}], hide, isConfirmed, nextStep} = change;
 	const print = (text: string): Promise<void> => writeText(process.stdout, text);
 	const diff = steps
 		.map(step => lineDiff(step.before, step.after).map(line => `${displayLine(redactText(hide(line)))}\n`))
 		.map(lines => lines.join(''));
 	await print(`${before === '' ? 'New file' : 'Changes to'} ${file}:\n${diff.join('  …\n')}`);
-	const answer = isYes || (await promptForConsent());
-	if (answer !== true) {
-		await print(`${answer === INTERRUPTED ? '\n' : ''}Nothing was written.\n`);
-		return answer === INTERRUPTED ? INTERRUPTED : 1;
+	const consent = isConfirmed || (await promptForConsent());
+	if (consent !== true) {
+		await print(`${consent === INTERRUPTED ? '\n' : ''}Nothing was written.\n`);
+		return consent === INTERRUPTED ? INTERRUPTED : 1;
 	}
 	const backup = await replace(file, before, after);
-	await print(`Written.${backup === undefined ? '' : ` The file as it was: ${backup}`}\n${next}\n`);
+	await print(
+		`Written.${backup === undefined ? '' : ` The previous file is saved as ${backup}`}\n${nextStep}\n`,
+	);
 	return 0;
 }
 
@@ -54,22 +58,22 @@ const displayLine = (line: string): string => printable(line).replaceAll('\\x09'
 async function promptForConsent(): Promise<boolean | typeof INTERRUPTED> {
 	if (!process.stdin.isTTY || !process.stdout.isTTY)
 		throw usageError(
-			'Nothing was written: there is no terminal to ask on.',
-			'If this is what you want, say --yes.',
+			'Nothing was written: there is no terminal for the prompt.',
+			'To write without a prompt, use --yes.',
 		);
 	return confirmOnTerminal('Write this? [y/N] ', process.stdout);
 }
 
-/** Writes the file, with the rights that it had; returns where its old content is, if it had one. */
+/** Writes the file with its previous mode. Returns the path of the backup, if the file existed. */
 async function replace(file: string, before: string, after: string): Promise<string | undefined> {
 	if (before === '') {
 		await makeFolder(dirname(file));
 		await writeAtomically(file, after);
 		return;
 	}
-	// A client may have written it while the prompt was open.
+	// The client may have changed the file while the prompt was open.
 	if ((await readFile(file, 'utf8')) !== before)
-		throw usageError(`Nothing was written: ${file} has changed meanwhile.`, 'Run the command again.');
+		throw usageError(`Nothing was written: ${file} has changed in the meantime.`, 'Run the command again.');
 	const backup = `${file}.before-bridge-${new Date().toISOString().replace(/[:.]/g, '-')}`;
 	await copyFile(file, backup);
 	await writeAtomically(file, after, statSync(file).mode & 0o777);

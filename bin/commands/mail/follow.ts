@@ -10,15 +10,14 @@ import type {MailMessage} from '../../../lib/serve/mail/types.js';
 import {prettyJson, printNotice, writeText} from '../../shared/output.js';
 import type {StopSignals} from '../../shared/stop-signals.js';
 
-/** How often it looks. */
 const POLL_MS = 500;
 
-/** What an inbox was when it was last looked into. */
+/** The state of an inbox at the last poll. */
 type InboxSnapshot = {readonly stamp: string | undefined; readonly ids: ReadonlySet<string>};
 
-/** Shows what arrives from now on, until it is told to stop. */
+/** Prints new messages until a stop signal. */
 export async function followInboxes(
-	viewsNow: () => Promise<InboxView[]>,
+	listViews: () => Promise<InboxView[]>,
 	{json}: {readonly json: boolean},
 	{requested}: StopSignals,
 ): Promise<number> {
@@ -27,10 +26,10 @@ export async function followInboxes(
 	void requested.then(() => {
 		isOver = true;
 	});
-	for (const view of await viewsNow()) await newMessages(view, snapshots);
-	await printNotice(`Waiting for mail in ${snapshots.size} inboxes; Ctrl-C ends it.`);
+	for (const view of await listViews()) await newMessages(view, snapshots);
+	await printNotice(`Waiting for mail in ${snapshots.size} inboxes. Press Ctrl-C to stop.`);
 	while (!isOver) {
-		for (const view of await viewsNow())
+		for (const view of await listViews())
 			for (const message of await newMessages(view, snapshots))
 				await writeText(
 					process.stdout,
@@ -41,14 +40,14 @@ export async function followInboxes(
 	return 0;
 }
 
-/** What is in an inbox that was not there before. */
+/** Returns the messages that arrived since the last poll. */
 async function newMessages(view: InboxView, snapshots: Map<string, InboxSnapshot>): Promise<MailMessage[]> {
 	const {path} = view.inbox;
 	const stamp = view.inbox.stamp();
 	const {stamp: previousStamp, ids = new Set<string>()} = snapshots.get(path) ?? {};
 	if (snapshots.has(path) && previousStamp === stamp) return [];
 	const {messages, problem} = await inspectInbox(view);
-	// What cannot be read at present still has what was in it.
+	// An inbox that is temporarily unreadable keeps its known messages.
 	snapshots.set(path, {stamp, ids: problem === undefined ? new Set(messages.map(({id}) => id)) : ids});
 	if (problem !== undefined) await printNotice(problem);
 	return messages.filter(({id}) => !ids.has(id));

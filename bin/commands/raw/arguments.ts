@@ -8,15 +8,15 @@ import type {OptionValues} from '../../shared/cli/option.js';
 import {usageError} from '../../shared/flag-values.js';
 import type {rawOptions} from '../raw.js';
 
-/** What `bridge raw` was told. */
+/** The parsed arguments of `bridge raw`. */
 type RawArguments = {
 	readonly rules: readonly PortRule[];
-	/** Where to log; null is stdout. */
+	/** The log folder; null for stdout. */
 	readonly directory: string | null;
 	readonly format: string | undefined;
 };
 
-/** Reads rules and @DIR, which may stand in any order. */
+/** Parses rules and @DIR in any order. */
 export function parseRawArguments(
 	positionals: readonly string[],
 	flags: OptionValues<typeof rawOptions>,
@@ -26,30 +26,31 @@ export function parseRawArguments(
 	const rules = positionals.filter(word => !word.startsWith('@')).map(parseRule);
 	const {log = folders[0]} = flags;
 	if (folders.length + (flags.log === undefined ? 0 : 1) > 1)
-		throw usageError('There are several places to log to.', 'Name one @LOG_DIRECTORY.');
-	if (log === '@') throw usageError('There is no name behind the @.', 'Write @LOG_DIRECTORY, like @./logs');
+		throw usageError('Several log destinations are set.', 'Use only one @LOG_DIRECTORY.');
+	if (log === '@')
+		throw usageError('The folder name after @ is missing.', 'Write @LOG_DIRECTORY, like @./logs');
 	const {directory, format = filenameFormat} = parseLogTarget(log);
 	if (rules.length === 0 && mcpPort === undefined)
 		throw new ErrorWithHelp(
 			directory === null
-				? 'There is nothing to do.'
-				: `${log} is a place to log to, and there is nothing to log.`,
-			'Give a PORT_RULE, or --mcp-port.',
+				? 'bridge raw needs a port rule.'
+				: `${log} is a log destination, but there is no port rule to log.`,
+			'Add a PORT_RULE or --mcp-port.',
 		);
 	if (mcpPort === undefined && (mcpToken ?? logRoot) !== undefined)
-		throw usageError('--mcp-token and --log-root are for the control server.', 'Add --mcp-port PORT.');
+		throw usageError('--mcp-token and --log-root only apply to the control server.', 'Add --mcp-port PORT.');
 	if (filenameFormat !== undefined && !log?.startsWith('@'))
-		throw usageError('--filename-format needs a folder to name files in.', 'Add @LOG_DIRECTORY.');
+		throw usageError('--filename-format needs a log folder.', 'Add @LOG_DIRECTORY.');
 	if (format !== undefined) checkFileNameFormat(format);
 	return {rules, directory, format};
 }
 
-/** Where to log. A single file is a folder in which all files have that name. */
+/** Returns the log destination. A single file is a folder in which all files have that name. */
 function parseLogTarget(log: string | undefined): {directory: string | null; format?: string} {
 	if (log === undefined || log === '-') return {directory: null};
 	if (log.startsWith('@')) return {directory: log.slice(1)};
 	if (statSync(log, {throwIfNoEntry: false})?.isDirectory())
-		throw usageError(`${log} is a folder.`, `To log to files in it, write @${log}`);
+		throw usageError(`${log} is a folder.`, `To log to files in this folder, write @${log}`);
 	return {directory: dirname(log), format: basename(log).replaceAll('%', '%%')};
 }
 

@@ -2,24 +2,24 @@ import type {BridgeError} from '../../../lib/core/errors.js';
 import {twoServersError, usageError} from '../../shared/flag-values.js';
 import type {ReplayFlags} from './options.js';
 
-/** What goes together, and what does not. Returns the log that is named. */
+/** Rejects flags that exclude each other. Returns the path of the log. */
 export function checkReplayFlags(
 	[path]: readonly string[],
 	server: readonly string[],
 	flags: ReplayFlags,
 ): string {
 	if (path === undefined)
-		throw usageError('bridge replay has no log.', 'Write: bridge replay LOG -- COMMAND');
+		throw usageError('bridge replay needs a log.', 'Write: bridge replay LOG -- COMMAND');
 	if (server.length > 0 && flags.url) throw twoServersError();
-	const problem = flags.serve ? servingProblem(server, flags) : askingProblem(server, flags);
-	if (problem) throw problem;
+	const error = flags.serve ? findServeError(server, flags) : findClientError(server, flags);
+	if (error) throw error;
 	return path;
 }
 
-type Rule = readonly [flag: string, isGiven: (flags: ReplayFlags) => boolean];
+type Rule = readonly [flag: string, isSet: (flags: ReplayFlags) => boolean];
 
-/** Flags of a replayed client. */
-const ofClients: readonly Rule[] = [
+/** Flags that only apply to a replayed client. */
+const clientRules: readonly Rule[] = [
 	['--update', ({update}) => update],
 	['--junit', ({junit}) => junit !== undefined],
 	['--set', ({set}) => set.length > 0],
@@ -29,8 +29,8 @@ const ofClients: readonly Rule[] = [
 	['--clean-env', ({cleanEnv}) => cleanEnv],
 ];
 
-/** Flags for messages, which bytes do not have. */
-const ofMessages: readonly Rule[] = [
+/** Flags that only apply to messages, not to raw bytes. */
+const messageRules: readonly Rule[] = [
 	['--update', ({update}) => update],
 	['--junit', ({junit}) => junit !== undefined],
 	['--set', ({set}) => set.length > 0],
@@ -40,38 +40,38 @@ const ofMessages: readonly Rule[] = [
 	['--log', ({log}) => log !== undefined],
 ];
 
-function servingProblem(server: readonly string[], flags: ReplayFlags): BridgeError | undefined {
+function findServeError(server: readonly string[], flags: ReplayFlags): BridgeError | undefined {
 	if (server.length > 0 || flags.url)
-		return usageError('With --serve, the log is the server.', 'Leave the server out, or leave --serve out.');
-	const [flag] = ofClients.find(([, isGiven]) => isGiven(flags)) ?? [];
+		return usageError('--serve and a live server exclude each other.', 'Remove the server or --serve.');
+	const [flag] = clientRules.find(([, isSet]) => isSet(flags)) ?? [];
 	if (flag) return usageError(`${flag} is not valid with --serve.`, 'See bridge replay --help.');
 	if (!flags.raw) return;
 	if (!flags.listen)
 		return usageError(
-			'Raw bytes are played to a socket.',
-			'Say where: --raw --serve --listen 127.0.0.1:PORT',
+			'--raw --serve needs an address to listen on.',
+			'Write --raw --serve --listen 127.0.0.1:PORT',
 		);
-	return rawProblem(flags);
+	return findRawError(flags);
 }
 
-function askingProblem(server: readonly string[], flags: ReplayFlags): BridgeError | undefined {
+function findClientError(server: readonly string[], flags: ReplayFlags): BridgeError | undefined {
 	const {raw, listen, update} = flags;
-	if (listen) return usageError('--listen is for --serve.', 'Add --serve to play the recorded server.');
-	if (update && flags.log)
-		return usageError('--update writes to LOG itself.', 'Leave out --log, or --update.');
+	if (listen)
+		return usageError('--listen only applies to --serve.', 'Add --serve to play the recorded server.');
+	if (update && flags.log) return usageError('--update writes to LOG itself.', 'Remove --log or --update.');
 	if (raw)
 		return server.length > 0 || !flags.url
-			? usageError('Raw bytes are played to a socket.', 'Say where: --raw --url tcp://HOST:PORT')
-			: rawProblem(flags);
+			? usageError('--raw needs the address of a socket.', 'Write --raw --url tcp://HOST:PORT')
+			: findRawError(flags);
 	if (server.length === 0 && !flags.url)
 		return usageError(
-			'bridge replay has no server.',
+			'bridge replay needs a server.',
 			'Write: bridge replay LOG -- COMMAND, or --url URL; or --serve, to play the recorded server.',
 		);
 	return;
 }
 
-function rawProblem(flags: ReplayFlags): BridgeError | undefined {
-	const [flag] = ofMessages.find(([, isGiven]) => isGiven(flags)) ?? [];
+function findRawError(flags: ReplayFlags): BridgeError | undefined {
+	const [flag] = messageRules.find(([, isSet]) => isSet(flags)) ?? [];
 	return flag ? usageError(`${flag} is not valid with --raw.`, 'See bridge replay --help.') : undefined;
 }

@@ -5,11 +5,11 @@ import {Recording} from '../../../lib/replay/recording.js';
 import {listLogFiles} from '../../../lib/traffic-log/log-files.js';
 import {ProgressBar} from './progress-bar.js';
 
-/** A bar on stderr, if that is a terminal. */
+/** Creates a progress bar on stderr. It is only visible on a terminal. */
 export const createProgressBar = (): ProgressBar =>
 	new ProgressBar(process.stderr.isTTY ? text => void process.stderr.write(text) : undefined);
 
-/** Reads through a log, with a bar if that takes long. */
+/** Reads a log and shows the progress. */
 export async function openRecording(
 	path: string,
 	{conn}: {readonly conn: string | undefined},
@@ -26,10 +26,9 @@ export async function openRecording(
 	return recording;
 }
 
-/** Tells what a log lacks. */
+/** Warns about broken or missing lines in a log. */
 export function warnIncomplete({contents: {brokenLines, gapLines}}: Recording, log: Log): void {
-	if (brokenLines > 0)
-		log.warn('replay.broken', `Lines that could not be read, and were left out: ${brokenLines}.`);
+	if (brokenLines > 0) log.warn('replay.broken', `Unreadable lines were skipped: ${brokenLines}.`);
 	if (gapLines > 0)
-		log.warn('replay.gap', `What is replayed is not all. Lines that the log lacks: ${gapLines}.`);
+		log.warn('replay.gap', `The recording is incomplete. Lines missing from the log: ${gapLines}.`);
 }

@@ -13,7 +13,6 @@ import {
 import {environmentOptions, logOptions, timeoutFlag, urlOptions} from '../../shared/cli/options.js';
 import {parseUrlFlag, usageError} from '../../shared/flag-values.js';
 
-/** The flags of `bridge replay`. */
 export const replayOptions = {
 	conn: textFlag(
 		'ID',
@@ -28,13 +27,13 @@ export const replayOptions = {
 		value: 'POINTER',
 		summary:
 			'a place in responses where anything may be: /result/tools/*/description. May be repeated.\nWith --serve, a place in requests: /params/arguments/now',
-		read: (name, given) => given.all(name).map(text => parsePattern(name, text)),
+		read: (name, input) => input.all(name).map(text => parsePattern(name, text)),
 	},
 	strict: booleanFlag('times, ids and tokens must be the same, too, and notifications as many'),
 	set: {
 		value: 'POINTER=VALUE',
 		summary: 'the value of a secret, which the log does not have: /params/arguments/token. May be repeated',
-		read: (name, given) => given.all(name).map(parseSecret),
+		read: (name, input) => input.all(name).map(parseSecret),
 	},
 	side: choiceFlag(
 		'client|upstream',
@@ -49,7 +48,7 @@ export const replayOptions = {
 	url: {
 		...urlOptions.url,
 		summary: 'the live server; tcp://HOST:PORT with --raw',
-		read: (name, given) => parseUrlFlag(given.single(name), name, given.has('raw')),
+		read: (name, input) => parseUrlFlag(input.single(name), name, input.has('raw')),
 	},
 	header: urlOptions.header,
 	...environmentOptions,
@@ -63,12 +62,12 @@ function parsePattern(flag: string, text: string): PointerPattern {
 	const parsed = parsePointer(text);
 	if (parsed) return parsed;
 	throw usageError(
-		`--${flag} ${text} is no JSON pointer.`,
-		'Write it from the top of the message: /result/content/0/text',
+		`--${flag} ${text} is not a JSON pointer.`,
+		'Start at the root of the message: /result/content/0/text',
 	);
 }
 
-/** `POINTER=VALUE`. What is in quotes or brackets is JSON, and all else a text. */
+/** Parses `POINTER=VALUE`. A value that starts with a quote or a bracket is JSON, any other is a string. */
 function parseSecret(text: string): SecretValue {
 	const at = text.indexOf('=');
 	if (at === -1) throw usageError(`--set ${text} has no value.`, 'Write --set POINTER=VALUE.');
@@ -88,11 +87,11 @@ function parseLocalListen(_name: string, text: string | undefined): ListenAddres
 	if (text === undefined) return;
 	const address = parseListenAddress(text);
 	if (!address || address.path !== undefined)
-		throw usageError(`--listen ${text} cannot be read.`, 'Write --listen 127.0.0.1:7411, or a port alone.');
+		throw usageError(`--listen ${text} is not valid.`, 'Write --listen 127.0.0.1:7411, or a port alone.');
 	if (!isLoopback(address.host))
 		throw usageError(
-			`--listen ${text} could be reached by others.`,
-			'A recording is played on this machine alone.',
+			`--listen ${text} is reachable from other machines.`,
+			'Recordings can only be served on this machine. Use a loopback address.',
 		);
 	return address;
 }

@@ -1,12 +1,12 @@
 import {performance} from 'node:perf_hooks';
 
 const WIDTH = 30;
-/** What is over sooner needs no bar. */
+/** The delay before the bar appears. Shorter tasks need no bar. */
 const DELAY_MS = 1000;
 const REDRAW_INTERVAL_MS = 100;
 const CLEAR = '\r\u001b[K';
 
-/** A bar on a terminal, for what takes long. Without a terminal there is none. */
+/** A progress bar on a terminal for long tasks. */
 export class ProgressBar {
 	readonly #write: ((text: string) => void) | undefined;
 	readonly #startedAt = performance.now();
@@ -17,7 +17,6 @@ export class ProgressBar {
 		this.#write = write;
 	}
 
-	/** So much of all is done. */
 	show(label: string, done: number, total: number): void {
 		const now = performance.now();
 		if (!this.#write || now - this.#startedAt < DELAY_MS || now - this.#drawnAt < REDRAW_INTERVAL_MS) return;
@@ -29,7 +28,7 @@ export class ProgressBar {
 		this.#write(`${CLEAR}${label} ${bar} ${Math.floor(part * 100)} %`);
 	}
 
-	/** Takes the bar away, for whoever has something to say there. */
+	/** Removes the bar, so that other output can be printed. */
 	clear(): void {
 		if (this.#isShown) this.#write?.(CLEAR);
 		this.#isShown = false;

@@ -14,11 +14,10 @@ import type {ReplayFlags} from './options.js';
 import type {ProgressBar} from './progress-bar.js';
 
 const TIMEOUT_MS = 60_000;
-/** Whoever has said less than was recorded, and says no more for so long, waits for an answer. */
+/** The silence after which a client that sent less than recorded is assumed to be waiting for a response. */
 const SILENCE_MS = 500;
 const MAX_CONNECTIONS = 1024;
 
-/** `bridge replay LOG --raw`: bytes of recorded connections, to a socket. */
 export async function runReplayRaw(path: string, flags: ReplayFlags, stop: StopSignals): Promise<number> {
 	const bar = createProgressBar();
 	const recording = await openRecording(path, flags, bar);
@@ -38,7 +37,7 @@ export async function runReplayRaw(path: string, flags: ReplayFlags, stop: StopS
 	}
 }
 
-/** Plays recorded clients to a live target, one after the other, and compares what it says. */
+/** Replays recorded clients to a live target, one after the other, and compares its responses. */
 async function replayToTarget(
 	recording: Recording,
 	connections: readonly RecordedConnection[],
@@ -72,15 +71,15 @@ async function replayToTarget(
 function outcomeText(id: string, {sentBytes, receivedBytes, difference}: RawReplayOutcome): string[] {
 	const bytes = `${sentBytes} bytes sent, ${receivedBytes} received`;
 	if (!difference) return [`✓ ${id} same: ${bytes}`];
-	const {offset: at, recorded, live} = difference;
+	const {offset, recorded, live} = difference;
 	return [
-		`✗ ${id} different from byte ${at} of the answer on: ${bytes}`,
+		`✗ ${id} response differs from byte ${offset}: ${bytes}`,
 		`    - ${recorded || '(the end)'}`,
 		`    + ${live || '(the end)'}`,
 	];
 }
 
-/** Plays recorded targets to whoever connects: one recorded connection after the other, and around. */
+/** Serves recorded targets to clients: one recorded connection per client, in turn. */
 async function serveRecording(
 	recording: Recording,
 	connections: readonly RecordedConnection[],
@@ -108,35 +107,39 @@ async function serveRecording(
 			}).then(
 				({difference}) => {
 					if (difference)
-						log.info('replay.raw.other', `A client said something else than the one of ${connection.id}.`, {
-							at: difference.offset,
-						});
+						log.info(
+							'replay.raw.other',
+							`A client sent different bytes than the client of ${connection.id}.`,
+							{
+								at: difference.offset,
+							},
+						);
 				},
 				error => logBug(log, error),
 			);
 		},
-		onDropped: () => log.warn('raw.connections_full', 'There are too many connections; more are closed.'),
+		onDropped: () => log.warn('raw.connections_full', 'Too many connections. New ones are closed.'),
 	}).catch(error => {
 		throw new BridgeError(
 			'ERR_CONFIG_INVALID',
 			`Cannot listen: ${(error as Error).message}.`,
-			'Name another address with --listen, or port 0 for any that is free.',
+			'Use another address with --listen, or port 0 for any free port.',
 		);
 	});
-	await printLines([`bridge replay plays recorded bytes at ${listen?.host}:${portOf(server)}`]);
+	await printLines([`bridge replay serves recorded bytes at ${listen?.host}:${portOf(server)}`]);
 	await stop.requested;
 	server.close();
 	return 0;
 }
 
 const printLines = (lines: readonly string[]): Promise<void> => {
-	const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR;
-	return writeText(process.stdout, `${(hasColour ? lines.map(colorize) : lines).join('\n')}\n`);
+	const hasColor = process.stdout.isTTY === true && !process.env.NO_COLOR;
+	return writeText(process.stdout, `${(hasColor ? lines.map(colorize) : lines).join('\n')}\n`);
 };
 
 const unreachableError = (url: URL | undefined): BridgeError =>
 	new BridgeError(
 		'ERR_UPSTREAM_UNREACHABLE',
-		`${url?.host} could not be connected to.`,
-		'Check that something listens there.',
+		`${url?.host} cannot be reached.`,
+		'Check that a server listens there.',
 	);

@@ -9,20 +9,20 @@ import {colorize, formatOutcome, type OutcomeCounts, ZERO_COUNTS} from '../../..
 import {writeText} from '../../shared/output.js';
 import type {ProgressBar} from './progress-bar.js';
 
-/** What became of everything, told as it happens and counted. */
+/** Prints and counts the outcomes of a replay. */
 export class ReplayReport {
 	counts: OutcomeCounts = ZERO_COUNTS;
 	readonly suites: JunitSuite[] = [];
 	readonly #bar: ProgressBar;
 	readonly #keepsOutcomes: boolean;
-	readonly #hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR;
+	readonly #hasColor = process.stdout.isTTY === true && !process.env.NO_COLOR;
 	readonly #started = performance.now();
 	#outcomes: ReplayOutcome[] = [];
 	#number = 0;
 
-	constructor(bar: ProgressBar, isKept: boolean) {
+	constructor(bar: ProgressBar, keepsOutcomes: boolean) {
 		this.#bar = bar;
-		this.#keepsOutcomes = isKept;
+		this.#keepsOutcomes = keepsOutcomes;
 	}
 
 	get seconds(): number {
@@ -44,7 +44,7 @@ export class ReplayReport {
 
 	print(lines: readonly string[]): Promise<void> {
 		this.#bar.clear();
-		const shown = this.#hasColour ? lines.map(colorize) : lines;
+		const shown = this.#hasColor ? lines.map(colorize) : lines;
 		return writeText(process.stdout, `${shown.join('\n')}\n`);
 	}
 }
@@ -54,18 +54,20 @@ export async function writeReport(file: string, suites: readonly JunitSuite[]): 
 		throw new BridgeError(
 			'ERR_CONFIG_INVALID',
 			`The report cannot be written: ${(error as Error).message}.`,
-			'Name a file in a folder that exists.',
+			'Use a path in an existing folder.',
 		);
 	});
 }
 
-/** Puts the new recording in the place of the old one, if all of it was played. */
+/** Replaces the old recording with the new one, if all of it was replayed. */
 export async function finishUpdate(update: ReplacementRecording, report: ReplayReport): Promise<number> {
 	if (report.counts.missed > 0) {
-		await report.print(['The recording stays as it was, since the server ended before all was played.']);
+		await report.print([
+			'The recording was not changed, since the server exited before the replay was complete.',
+		]);
 		return 1;
 	}
 	await update.replace();
-	await report.print(['The recording is updated.']);
+	await report.print(['The recording was updated.']);
 	return 0;
 }

@@ -30,27 +30,26 @@ import {waitForPending} from '../../shared/wait-for-pending.js';
 import {createProgressBar, openRecording, warnIncomplete} from './open-recording.js';
 import type {ReplayFlags} from './options.js';
 
-/** How long a client that closed its end may still be answered. */
+/** The time limit for pending responses after the client closes its end. */
 const GRACE_MS = 2500;
 
-/** `bridge replay LOG --serve`: a recorded server, for live clients of any version. */
 export async function runReplayServe(path: string, flags: ReplayFlags, context: CliContext): Promise<number> {
 	const recording = await openRecording(path, flags, createProgressBar());
-	const {side = 'client', timing = 'fast', ignore: ignored, strict: isStrict, listen: address} = flags;
+	const {side = 'client', timing = 'fast', ignore, strict, listen: address} = flags;
 	const connections = selectConnections(recording, flags.conn, ({messages}) => messages.length > 0);
 	const name = connections[0]?.server ?? 'recording';
 	const conversations = connections.map(({messages}) => messagesSeenBy(side, messages));
-	const library = new ExchangeIndex(recording, conversations, {ignored, isStrict});
+	const exchanges = new ExchangeIndex(recording, conversations, {ignored: ignore, isStrict: strict});
 	await checkTrafficLog(flags);
-	const watchers = createObservers(flags);
-	warnIncomplete(recording, watchers.log);
-	const open = (): ServerPlayer => new ServerPlayer({name, exchanges: library, timing, log: watchers.log});
+	const observers = createObservers(flags);
+	warnIncomplete(recording, observers.log);
+	const open = (): ServerPlayer => new ServerPlayer({name, exchanges, timing, log: observers.log});
 	try {
 		return address
-			? await serveHttp(address, open, watchers, context)
-			: await serveStdio(name, open, watchers, context.stop);
+			? await serveHttp(address, open, observers, context)
+			: await serveStdio(name, open, observers, context.stop);
 	} finally {
-		await watchers.close();
+		await observers.close();
 		recording.close();
 	}
 }
@@ -58,13 +57,13 @@ export async function runReplayServe(path: string, flags: ReplayFlags, context: 
 async function serveStdio(
 	name: string,
 	open: () => ServerPlayer,
-	{log, trace, createTaps: tapsFor}: Observers,
+	{log, trace, createTaps}: Observers,
 	stop: StopSignals,
 ): Promise<number> {
 	explainWait('Waiting for an MCP client on stdin.');
 	const client = stdioEndpoint();
 	const player = open();
-	const taps = tapsFor(client.name, name);
+	const taps = createTaps(client.name, name);
 	const pending = new PendingRequests();
 	const stages = wrapStages({
 		log,
@@ -88,7 +87,7 @@ async function serveStdio(
 async function serveHttp(
 	address: ListenAddress,
 	open: () => ServerPlayer,
-	{log, trace, createLiveTaps: liveTaps, live, stderr, droppedLines: leftOutLines}: Observers,
+	{log, trace, createLiveTaps, live, stderr, droppedLines}: Observers,
 	{stop, version}: CliContext,
 ): Promise<number> {
 	const {config} = resolveConfig({listen: formatListenAddress(address)}, process.cwd());
@@ -108,28 +107,34 @@ async function serveHttp(
 		createRunner: createLazyRunner,
 		version,
 		page: viewPage,
-		startConversation: conversationStarter({stages: gatewayStages, log, maxBytes, trace, taps: liveTaps}),
+		startConversation: conversationStarter({
+			stages: gatewayStages,
+			log,
+			maxBytes,
+			trace,
+			taps: createLiveTaps,
+		}),
 		onStderr: (_server, chunk) => stderr.write(chunk),
-		droppedLogLines: leftOutLines,
+		droppedLogLines: droppedLines,
 		openAllServices: open,
 	});
-	const {handle, upgrade, openResponses: answers} = new GatewayRequestHandler(gateway);
+	const {handle, upgrade, openResponses} = new GatewayRequestHandler(gateway);
 	const server = await listenHttp({
 		...address,
 		handle,
 		upgrade,
 		admit: admitOwnUser(gateway),
-		addressRemedy: 'Use another one: --listen ADDRESS:PORT (port 0 for any that is free).',
+		addressRemedy: 'Use another address: --listen ADDRESS:PORT (port 0 for any free port).',
 		onBug: error => logBug(log, error),
 	});
 	const {host, port} = addressOf(server);
-	printText(`bridge replay plays the recorded server at http://${host}:${port}/mcp\n`);
+	printText(`bridge replay serves the recorded server at http://${host}:${port}/mcp\n`);
 	if (access.by === 'token') printText(`  Clients need the token in ${access.file}, as X-Bridge-Token\n`);
 	await stop.requested;
 	stopListening(server);
 	const deadline = Promise.race([sleep(GRACE_MS, undefined, {ref: false}), stop.forced]);
 	await gateway.close(deadline);
-	await Promise.race([answers.flushed(), deadline]);
+	await Promise.race([openResponses.flushed(), deadline]);
 	server.closeAllConnections();
 	return 0;
 }
@@ -138,6 +143,6 @@ function printText(text: string): void {
 	try {
 		writeSync(1, text);
 	} catch {
-		// Nobody looks.
+		// Stdout is closed, so there is no reader.
 	}
 }

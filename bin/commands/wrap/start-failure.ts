@@ -4,13 +4,15 @@ import type {StdioEndpoint} from '../../../lib/transports/stdio/stdio.js';
 import {pause} from '../../../lib/util/pause.js';
 import type {StopSignals} from '../../shared/stop-signals.js';
 
-/** How long a client may take to send its first request, and then the next one. */
+/** The time limits for the first request of a client and between later ones. */
 const [FIRST_MS, NEXT_MS] = [3000, 250];
-/** The most for all of them. */
+/** The time limit for all requests. */
 const MAX_MS = 10_000;
 const POLL_MS = 10;
 
-/** Waits until the requests of a client have the error of a server that could not be started, and writes the responses. */
+/**
+ * Waits until the client's requests have received the error of the failed start, and flushes the responses.
+ */
 export async function waitForErrorResponses(
 	client: StdioEndpoint,
 	stop: StopSignals,
@@ -29,15 +31,15 @@ async function waitForSilence(responses: () => number): Promise<void> {
 	}
 }
 
-/** A client, and the number of messages sent to it so far. */
+/** Wraps a client so that the messages sent to it are counted. */
 export function countSentMessages(client: StdioEndpoint): {
 	readonly counted: StdioEndpoint;
-	readonly messages: () => number;
+	readonly sentMessages: () => number;
 } {
 	let count = 0;
 	const next = (envelope: Envelope): void => {
 		count++;
 		client.outgoing.next(envelope);
 	};
-	return {counted: {...client, outgoing: {...client.outgoing, next}}, messages: () => count};
+	return {counted: {...client, outgoing: {...client.outgoing, next}}, sentMessages: () => count};
 }

@@ -4,19 +4,19 @@ import type {CliCommand, CommandRegistry, ListedCommand} from './command.js';
 import {flagName, type Options} from './option.js';
 import {commonOptions} from './options.js';
 
-/** Longer texts in the first column have their explanation on the next line. */
+/** A longer text in the first column puts its explanation on the next line. */
 const MAX_COLUMN = 32;
-/** Columns of a line. */
+/** The line width in columns. */
 const WIDTH = 100;
 
-/** What `bridge COMMAND --help` prints to `fd`; without a known command, what `bridge --help` prints. */
+/** Returns the help of a command, or the overview if the name is missing or unknown. */
 export async function helpText(commands: CommandRegistry, fd: number, name?: string): Promise<string> {
 	const listed = name === undefined ? undefined : await commands.find(name);
 	const text = listed ? commandHelp(listed) : overview(await commands.all());
 	return isatty(fd) && !process.env.NO_COLOR ? text.replace(HEADING, '\u001b[1m$&\u001b[0m') : text;
 }
 
-/** A line before indented lines. */
+/** Matches a heading: a line that is followed by indented lines. */
 const HEADING = /^\S.*(?=\n {2}\S)/gm;
 
 function commandHelp({title, command}: ListedCommand): string {
@@ -73,12 +73,12 @@ const rowsOf = (options: Options): ReadonlyArray<readonly [string, string]> =>
 		summary,
 	]);
 
-/** A heading with rows in two columns. */
+/** Formats a heading with rows in two columns. */
 function section(title: string, rows: ReadonlyArray<readonly [string, string]>): string[] {
 	const width = Math.max(...rows.map(([left]) => left.length).filter(length => length <= MAX_COLUMN), 0);
 	const margin = ' '.repeat(width + 4);
 	const lines = rows.map(([left, right]) => {
-		// A line of usage is not folded, so that it can be copied.
+		// Usage lines are not wrapped, so that they can be copied.
 		if (right === '') return `  ${left}`;
 		const head = left.length > width ? `  ${left}\n${margin}` : `  ${left.padEnd(width)}  `;
 		return `${head}${indentLines(right.replaceAll('\n', ' '), margin).trimStart()}`;
@@ -86,7 +86,7 @@ function section(title: string, rows: ReadonlyArray<readonly [string, string]>):
 	return [title, ...lines, ''];
 }
 
-/** Lines of at most 100 columns, each after a margin. Lines that are too long are folded, with their own indentation. */
+/** Indents lines by a margin and wraps them at 100 columns. Continuation lines keep their indentation. */
 const indentLines = (text: string, margin: string): string =>
 	text
 		.split('\n')
@@ -96,7 +96,7 @@ const indentLines = (text: string, margin: string): string =>
 
 function wrapLine(line: string, width: number): string[] {
 	const [indent = ''] = /^ */.exec(line) ?? [];
-	// The second column of a row goes on below itself.
+	// Text in the second column of a row wraps within that column.
 	const [column = indent] = /^ *\S+ {2,}(?=\S)/.exec(line) ?? [];
 	const margin = ' '.repeat(column.length);
 	const lines = [indent];
@@ -110,7 +110,7 @@ function wrapLine(line: string, width: number): string[] {
 	return lines;
 }
 
-/** Paragraphs: lines of plain text are joined and folded, indented lines are kept. */
+/** Joins and wraps the lines of each paragraph. Indented lines are preserved. */
 const paragraphs = (text: string): string =>
 	text
 		.split('\n\n')

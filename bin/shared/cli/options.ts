@@ -6,10 +6,10 @@ import {parseEnvFlags, parseHeaderFlags, parseUrlFlag, usageError} from '../flag
 import {DEFAULT_FILENAME_FORMAT, parseLogDestination} from '../log-destination.js';
 import {booleanFlag, choiceFlag, type Options, parsedFlag, readChoice, textFlag} from './option.js';
 
-/** How errors name the flag that sets the time for one request. */
+/** The name of the timeout flag in error messages. */
 export const TIMEOUT_FLAG = '--timeout SECONDS';
 
-/** Flags of every command. */
+/** The flags that every command accepts. */
 export const commonOptions = {
 	debug: booleanFlag('shows each message on stderr: time, direction, method, id, size, latency'),
 	logLevel: {
@@ -18,7 +18,7 @@ export const commonOptions = {
 			logLevelNames,
 			"error, warn, info, debug or trace, for bridge's own log on stderr [info]",
 		),
-		read: (name, given) => readChoice(name, given, logLevelNames) ?? (given.has('debug') ? 'debug' : 'info'),
+		read: (name, input) => readChoice(name, input, logLevelNames) ?? (input.has('debug') ? 'debug' : 'info'),
 	},
 	logFormat: choiceFlag(
 		'pretty|json',
@@ -29,41 +29,41 @@ export const commonOptions = {
 	version: booleanFlag('prints the version; also -v'),
 } satisfies Options;
 
-/** Where the traffic log goes and how it is written. */
+/** The flags of the traffic log. */
 export const logOptions = {
 	debug: commonOptions.debug,
 	log: {
 		value: 'FILE',
 		summary: 'writes all traffic to FILE as NDJSON; --log @DIR for a new file each hour',
-		read: (name, given) => parseLogDestination(given.single(name), given.single('filename-format')),
+		read: (name, input) => parseLogDestination(input.single(name), input.single('filename-format')),
 	},
 	logSecrets: booleanFlag('keeps passwords and tokens in the traffic log'),
 	filenameFormat: textFlag('FORMAT', `names of files in @DIR [${DEFAULT_FILENAME_FORMAT}], in UTC`),
 	flushMillis: parsedFlag(
 		'MS',
 		'how long log lines wait to be written together [2000]',
-		(name, given) => parseTimeFlag(name, given, 1) ?? 2000,
+		(name, input) => parseTimeFlag(name, input, 1) ?? 2000,
 	),
 	maxBuffer: parsedFlag(
 		'SIZE',
 		'how much of the log may wait to be written [256MiB]',
-		(name, given) => parseSizeFlag(name, given) ?? 256 * 2 ** 20,
+		(name, input) => parseSizeFlag(name, input) ?? 256 * 2 ** 20,
 	),
 	onFull: {
 		...choiceFlag('gap|wait', ['gap', 'wait'], 'then leaves lines out, counted, or lets traffic wait [gap]'),
-		read: (name, given) => readChoice(name, given, ['gap', 'wait']) ?? 'gap',
+		read: (name, input) => readChoice(name, input, ['gap', 'wait']) ?? 'gap',
 	},
 	logLevel: commonOptions.logLevel,
 	logFormat: commonOptions.logFormat,
 } satisfies Options;
 
-/** The options of bridge's own log, for commands without traffic. */
+/** The flags of bridge's own log, for commands without traffic. */
 export const stderrLogOptions = {
 	logLevel: commonOptions.logLevel,
 	logFormat: commonOptions.logFormat,
 } satisfies Options;
 
-/** The protocol versions of both sides. */
+/** The protocol versions of the client and upstream sides. */
 export const versionOptions = {
 	clientVersion: choiceFlag(
 		'V',
@@ -77,21 +77,21 @@ export const versionOptions = {
 	),
 } satisfies Options;
 
-export const timeoutFlag = parsedFlag('SECONDS', 'time for one request [60]; 0 for no limit', (name, given) =>
-	parseTimeFlag(name, given, 1000),
+export const timeoutFlag = parsedFlag('SECONDS', 'time for one request [60]; 0 for no limit', (name, input) =>
+	parseTimeFlag(name, input, 1000),
 );
 
 export const cacheToolsFlag = booleanFlag(
 	'requests the list of tools once, responds from it, and notifies the client of real changes',
 );
 
-/** The environment of a server that is named after `--`. */
+/** The environment of a server that is started with `--`. */
 export const environmentOptions = {
 	env: {
 		value: 'NAME=VALUE',
 		summary: 'sets a variable for the server; --env NAME passes on your own. May be repeated',
 		alternative: 'Write: bridge --env NAME -- COMMAND. In a configuration, env is a key of each server.',
-		read: (name, given) => parseEnvFlags(given.all(name)),
+		read: (name, input) => parseEnvFlags(input.all(name)),
 	},
 	cleanEnv: booleanFlag(
 		'passes on PATH, HOME and the like only; without it, COMMAND gets your environment, except BRIDGE_*',
@@ -99,23 +99,22 @@ export const environmentOptions = {
 	),
 } satisfies Options;
 
-/** A server elsewhere. */
+/** The flags of a remote server. */
 export const urlOptions = {
 	url: {
 		value: 'URL',
 		summary: 'the server: http(s):// or ws(s)://',
 		alternative: 'Set url in the configuration; or leave out the command: bridge --url URL',
-		read: (name, given) => parseUrlFlag(given.single(name), name),
+		read: (name, input) => parseUrlFlag(input.single(name), name),
 	},
 	header: {
 		value: '"NAME: VALUE"',
 		summary: 'is sent with every request to the URL. May be repeated',
 		alternative: 'Add --url URL. In a configuration, headers are a key of each server.',
-		read: (name, given) => parseHeaderFlags(given.all(name)),
+		read: (name, input) => parseHeaderFlags(input.all(name)),
 	},
 } satisfies Options;
 
-/** The configuration of servers. */
 export const configFileFlag = textFlag(
 	'FILE',
 	'the configuration [bridge.yaml, .yml, .json or .toml here, or in ~/.config/bridge/];\na file here has to be trusted first: bridge trust',
@@ -130,7 +129,7 @@ const printClientFlag = {
 	alternative: 'Write: bridge gateway --print-client CLIENT',
 };
 
-/** Flags of the commands that run the servers of a configuration. */
+/** The flags of the commands that run configured servers. */
 export const serversOptions = {
 	config: configFileFlag,
 	printClient: printClientFlag,
@@ -142,7 +141,7 @@ export const serversOptions = {
 
 export const jsonFlag = booleanFlag('prints JSON, for programs');
 
-/** Which team and whose sessions: for commands that look at them. */
+/** The flags that select teams and sessions. */
 export const sessionOptions = {
 	team: textFlag('NAME', 'the team'),
 	identity: textFlag('NAME', 'the identity'),
@@ -150,16 +149,16 @@ export const sessionOptions = {
 	trust: booleanFlag('trusts the .atm.toml of this repository with all keys: docs/atm-config.md'),
 } satisfies Options;
 
-/** Settings of new sessions. */
+/** The settings of new sessions. */
 export const serveOptions = {
 	identity: textFlag('NAME', 'identity of sessions whose call names none [codex]'),
 	role: textFlag('NAME', 'role preset of calls that name none; other flags override it'),
 	model: {
 		...textFlag('MODEL', 'model of sessions that have no other'),
-		read: (name, given) => {
-			if (given.has('fast') && given.has(name))
-				throw usageError('--model and --fast exclude each other.', 'Give one of them.');
-			return given.single(name);
+		read: (name, input) => {
+			if (input.has('fast') && input.has(name))
+				throw usageError('--model and --fast exclude each other.', 'Use one of them.');
+			return input.single(name);
 		},
 	},
 	fast: booleanFlag('uses fast_model of the configuration as the model'),
@@ -170,7 +169,7 @@ export const serveOptions = {
 	trust: sessionOptions.trust,
 } satisfies Options;
 
-/** The flags that may stand before the name of a command. */
+/** The flags that are accepted before the command name. */
 export const globalOptions = {
 	...commonOptions,
 	...logOptions,

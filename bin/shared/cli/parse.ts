@@ -7,7 +7,7 @@ import type {CommandInput, ListedCommand} from './command.js';
 import {type FlagValues, flagName, type Options, type OptionValues} from './option.js';
 import {commonOptions, globalOptions} from './options.js';
 
-/** The arguments of bridge, and the command line after `--`, if there is one. */
+/** Splits the arguments of bridge from those after `--`. */
 export function splitAtDoubleDash(
 	argv: readonly string[],
 ): readonly [own: readonly string[], server: readonly string[] | undefined] {
@@ -15,14 +15,14 @@ export function splitAtDoubleDash(
 	return at === -1 ? [argv, undefined] : [argv.slice(0, at), argv.slice(at + 1)];
 }
 
-/** A flag as it stands on the command line, or another argument. */
+/** A flag or another argument on the command line. */
 type ArgumentToken = {readonly index: number; readonly name?: string; readonly value?: string | undefined};
 
-/** Where the first argument is that is neither a flag nor the value of one: the name of a command. */
+/** Returns the index of the command name: the first argument that is not a flag or a flag's value. */
 export const commandIndex = (bridgeArgs: readonly string[]): number | undefined =>
 	tokenize(bridgeArgs, globalOptions).find(({name}) => name === undefined)?.index;
 
-/** The flags among the arguments of a command, with their values. */
+/** Returns the flags in the arguments of a command, with their values. */
 export const flagsIn = (bridgeArgs: readonly string[], options: Options): ReadonlyMap<string, string> =>
 	new Map(
 		tokenize(bridgeArgs, {...globalOptions, ...options}).flatMap(({name, value = ''}) =>
@@ -30,16 +30,16 @@ export const flagsIn = (bridgeArgs: readonly string[], options: Options): Readon
 		),
 	);
 
-/** Whether one of the arguments before a command's name is a flag that does not belong there. */
+/** Returns whether the arguments contain a flag that is not valid before a command name. */
 export const hasUnknownFlag = (bridgeArgs: readonly string[]): boolean =>
-	tokenize(bridgeArgs, globalOptions).some(({name, index: at}) => {
+	tokenize(bridgeArgs, globalOptions).some(({name, index}) => {
 		const isKnown = Object.keys(globalOptions).some(key => flagName(key) === name);
-		return name !== undefined && !(isKnown && bridgeArgs[at]?.startsWith('--'));
+		return name !== undefined && !(isKnown && bridgeArgs[index]?.startsWith('--'));
 	});
 
-/** The commands that have a flag, for errors. */
+/** The commands that accept a flag, for errors. */
 export type FlagOwners = {
-	/** How these commands are written. */
+	/** The titles of these commands. */
 	readonly owners: readonly string[];
 	readonly alternative: string | undefined;
 	/** The flags of all commands. */
@@ -47,14 +47,14 @@ export type FlagOwners = {
 };
 
 type ParseInput = {
-	/** The arguments of bridge, and the place of the command's name among them. */
+	/** The arguments of bridge, and the index of the command name in them. */
 	readonly bridgeArgs: readonly string[];
 	readonly nameIndex: number | undefined;
 	readonly upstreamCommand: readonly string[] | undefined;
 	readonly owners: (flag: string) => Promise<FlagOwners>;
 };
 
-/** Understands the arguments of a command. What it does not take is an error. */
+/** Parses and validates the arguments of a command. */
 export async function parseCommandLine(
 	listed: ListedCommand,
 	{bridgeArgs, nameIndex, upstreamCommand: server, owners}: ParseInput,
@@ -63,18 +63,18 @@ export async function parseCommandLine(
 	const options: Options = {...commonOptions, ...command.options};
 	const tokens = tokenize(bridgeArgs, options);
 	const positionalIndexes = tokens
-		.filter(({name, index: at}) => name === undefined && at !== nameIndex)
-		.map(({index: at}) => at);
+		.filter(({name, index}) => name === undefined && index !== nameIndex)
+		.map(({index}) => index);
 	const extraIndex = positionalIndexes[command.maxPositionals ?? 0];
-	// What follows an argument that is not expected may belong to the command of a server.
+	// Flags after an unexpected argument may belong to a server command, so they are not checked.
 	for (const word of tokens)
 		if (word.index < (extraIndex ?? bridgeArgs.length))
 			await checkFlag(word, bridgeArgs, {listed, options, owners});
-	const positionals = positionalIndexes.map(at => bridgeArgs[at] ?? '');
+	const positionals = positionalIndexes.map(index => bridgeArgs[index] ?? '');
 	const extra = server && !command.takesUpstreamCommand ? (server[0] ?? '--') : undefined;
 	const unexpected = extraIndex === undefined ? extra : bridgeArgs[extraIndex];
 	if (unexpected !== undefined) {
-		const before = bridgeArgs.slice(0, extraIndex).filter((_, at) => at !== nameIndex);
+		const before = bridgeArgs.slice(0, extraIndex).filter((_, index) => index !== nameIndex);
 		const wrap = [
 			title,
 			...before.map(shellQuote),
@@ -90,10 +90,10 @@ export async function parseCommandLine(
 	return {positionals, upstreamCommand: server ?? [], options: valuesOf(command.options, tokens)};
 }
 
-/** `wrap` is what to write if the argument is the command of a server. */
+/** `wrap` is the command line to suggest if the argument is a server command. */
 function unexpectedArgumentError(listed: ListedCommand, word: string, wrap: string | undefined): BridgeError {
 	const {title, command} = listed;
-	const server = wrap === undefined ? '' : `To name a server, write: ${wrap}`;
+	const server = wrap === undefined ? '' : `To run a server, write: ${wrap}`;
 	const remedy = [command.unexpectedRemedy?.(word) ?? '', server].join(' ').trim();
 	return usageError(`Unexpected argument "${word}" for ${title}.`, remedy || `See ${helpCommand(listed)}.`);
 }
@@ -107,7 +107,7 @@ function valuesOf(options: Options, words: readonly ArgumentToken[]): OptionValu
 		has: name => words.some(word => word.name === name),
 		single(name) {
 			const values = flags.all(name);
-			if (values.length > 1) throw usageError(`--${name} is given ${values.length} times.`, 'Give it once.');
+			if (values.length > 1) throw usageError(`--${name} is set ${values.length} times.`, 'Set it once.');
 			return values[0];
 		},
 	};
@@ -115,10 +115,10 @@ function valuesOf(options: Options, words: readonly ArgumentToken[]): OptionValu
 	return Object.fromEntries(read);
 }
 
-/** Splits arguments into flags with their values and other words. */
+/** Splits arguments into flags with their values, and other words. */
 function tokenize(bridgeArgs: readonly string[], options: Options): ArgumentToken[] {
 	const optionsByFlag = new Map(Object.entries(options).map(([key, option]) => [flagName(key), option]));
-	// A value that may be left out does not follow the flag for parseArgs: it is a word of its own.
+	// parseArgs treats a flag with an optional value as boolean, so its value is a separate token.
 	const config = [...optionsByFlag].map(([name, {value, isValueOptional}]) => {
 		const short = name === 'help' || name === 'version' ? {short: name.slice(0, 1)} : {};
 		return [name, {type: value === undefined || isValueOptional ? 'boolean' : 'string', ...short}] as const;
@@ -151,24 +151,24 @@ type ParseContext = {
 	readonly owners: ParseInput['owners'];
 };
 
-/** Rejects an unknown flag, and a value that is missing or too much. */
+/** Rejects an unknown flag, a missing value, and a value of a flag that takes none. */
 async function checkFlag(
-	{index: at, name, value}: ArgumentToken,
+	{index, name, value}: ArgumentToken,
 	bridgeArgs: readonly string[],
 	context: ParseContext,
 ): Promise<void> {
 	if (name === undefined) return;
-	const [word = ''] = (bridgeArgs[at] ?? '').split('=', 1);
+	const [word = ''] = (bridgeArgs[index] ?? '').split('=', 1);
 	const isLong = word === `--${name}`;
 	const option = Object.entries(context.options).find(([key]) => flagName(key) === name)?.[1];
 	if (!option || (!isLong && word !== '-h' && word !== '-v')) throw await unknownFlagError(word, context);
 	if (option.value === undefined) {
 		if (value !== undefined) throw usageError(`${word} takes no value.`, `Write ${word} alone.`);
-	} else if (!option.isValueOptional && isMissing(value, bridgeArgs[at] ?? ''))
-		throw usageError(`${word} has no value.`, `Write ${word} ${option.value}.`);
+	} else if (!option.isValueOptional && isMissing(value, bridgeArgs[index] ?? ''))
+		throw usageError(`${word} needs a value.`, `Write ${word} ${option.value}.`);
 }
 
-/** A flag is not taken for the value of the one before it. */
+/** Returns whether a value is missing. A following flag is not a value. */
 const isMissing = (value: string | undefined, word: string): boolean =>
 	value === undefined || value === '' || (value.startsWith('--') && !word.includes('='));
 
@@ -180,7 +180,7 @@ async function unknownFlagError(word: string, {listed, options, owners}: ParseCo
 			`${word} is not valid for ${listed.title}.`,
 			alternative ?? `It is a flag of ${others.join(', ')}.`,
 		);
-	// One letter is near to any short word.
+	// Short names resemble too many other words for a suggestion.
 	const isShort = name.length < 3;
 	const guess = isShort ? '' : didYouMean(name, Object.keys(options).map(flagName), '--');
 	const other = isShort || guess ? undefined : closestWord(name, allFlags);

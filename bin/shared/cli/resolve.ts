@@ -11,13 +11,13 @@ import {
 } from './parse.js';
 import {unknownCommandError} from './unknown-command.js';
 
-/** What a command line asks for. */
+/** The action that a command line selects. */
 type ResolvedCommand =
 	| {readonly kind: 'help'; readonly name: string | undefined}
 	| {readonly kind: 'version'}
 	| (ListedCommand & {readonly kind: 'run'; readonly input: CommandInput<Options>});
 
-/** Finds the command of a command line, and understands its arguments. */
+/** Finds the command of a command line and parses its arguments. */
 export async function resolveCommand(
 	argv: readonly string[],
 	commands: CommandRegistry,
@@ -26,12 +26,12 @@ export async function resolveCommand(
 	const nameIndex = bridgeArgs.length === 0 ? undefined : commandIndex(bridgeArgs);
 	const name = nameIndex === undefined ? undefined : bridgeArgs[nameIndex];
 	const named = name === undefined ? undefined : await commands.find(name);
-	// The value of an unknown flag before it is not taken for a command.
+	// After an unknown flag, the word may be the flag's value instead of a command.
 	if (name !== undefined && !named && !hasUnknownFlag(bridgeArgs.slice(0, nameIndex)))
 		throw unknownCommandError(commands, name, [
 			...bridgeArgs.slice(0, nameIndex),
 			'--',
-			// The name of what bridge does without a command is not part of the server's.
+			// The mode name "wrap" is not part of the server's command line.
 			...bridgeArgs.slice(nameIndex).filter((_, at) => !(at === 0 && name === 'wrap')),
 			...(server ?? []),
 		]);
@@ -48,13 +48,13 @@ export async function resolveCommand(
 	return {kind: 'run', ...listed, input};
 }
 
-/** What `bridge` without a command does. */
+/** Selects the mode of `bridge` without a command name. */
 function modeOf(hasUrl: boolean, server: readonly string[] | undefined): CommandMode {
 	if (hasUrl && server) throw twoServersError();
 	return hasUrl ? 'url' : server ? 'wrap' : 'filter';
 }
 
-/** The commands that have a flag. All are loaded for that, which only errors need. */
+/** Returns the commands that accept a flag. Loads all commands, which only happens for errors. */
 async function flagOwners(commands: CommandRegistry, flag: string): Promise<FlagOwners> {
 	const all = await commands.all();
 	const optionOf = ({command}: ListedCommand) =>

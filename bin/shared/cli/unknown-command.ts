@@ -4,7 +4,7 @@ import {shellQuote} from '../../../lib/util/shell-quote.js';
 import {usageError} from '../flag-values.js';
 import type {CommandRegistry} from './command.js';
 
-/** The error of a word that is not a command. Often it is the command of a server, and the `--` before it is missing. */
+/** The error for an unknown command. The word is often a server command whose `--` is missing. */
 export function unknownCommandError(
 	{names}: CommandRegistry,
 	name: string,

@@ -14,7 +14,7 @@ for (const [text, expected] of [
 	['7B', 7],
 	['0.3b', 0],
 ] as const)
-	test(`reads ${text} as ${expected} bytes`, t => {
+	test(`parses ${text} as ${expected} bytes`, t => {
 		t.is(parseSizeFlag('max-buffer', text), expected);
 	});
 
@@ -33,9 +33,9 @@ for (const text of [
 	'Infinity',
 	'١',
 ])
-	test(`reads no bytes in ${JSON.stringify(text)}`, t => {
+	test(`rejects ${JSON.stringify(text)} as a size`, t => {
 		const error = t.throws(() => parseSizeFlag('max-buffer', text), {code: 'ERR_CONFIG_INVALID'});
-		t.is(error?.message, `--max-buffer ${text} cannot be read.`);
+		t.is(error?.message, `--max-buffer ${text} is not valid.`);
 	});
 
 for (const [text, factor, expected] of [
@@ -45,28 +45,28 @@ for (const [text, factor, expected] of [
 	['2147483', 1000, 2_147_483_000],
 	['2000', 1, 2000],
 ] as const)
-	test(`reads ${text} times ${factor} as ${expected} milliseconds`, t => {
+	test(`parses ${text} times ${factor} as ${expected} milliseconds`, t => {
 		t.is(parseTimeFlag('timeout', text, factor), expected);
 	});
 
 for (const text of ['', '-1', '1e3', '1s', 'forever', 'NaN', 'Infinity', '2147484', '0x10', ' 5'])
-	test(`reads no time in ${JSON.stringify(text)}`, t => {
+	test(`rejects ${JSON.stringify(text)} as a time`, t => {
 		t.throws(() => parseTimeFlag('timeout', text, 1000), {code: 'ERR_CONFIG_INVALID'});
 	});
 
-test('says which unit it wants', t => {
-	t.regex(t.throws(() => parseTimeFlag('a', 'x', 1))?.message ?? '', /--a x cannot be read/);
+test('errors name the expected unit', t => {
+	t.regex(t.throws(() => parseTimeFlag('a', 'x', 1))?.message ?? '', /--a x is not valid/);
 	t.like(
 		t.throws(() => parseTimeFlag('a', 'x', 1)),
-		{remedy: 'It has to be a number of milliseconds.'},
+		{remedy: 'Expected a number of milliseconds.'},
 	);
 	t.like(
 		t.throws(() => parseTimeFlag('a', 'x', 1000)),
-		{remedy: 'It has to be a number of seconds, 0 for no limit.'},
+		{remedy: 'Expected a number of seconds, 0 for no limit.'},
 	);
 });
 
-test('reads nothing where nothing is given', t => {
+test('returns undefined for a missing value', t => {
 	t.is(parseSizeFlag('max-buffer', undefined), undefined);
 	t.is(parseTimeFlag('timeout', undefined, 1), undefined);
 });

@@ -23,18 +23,18 @@ for (const [line, name] of [
 	['npx -y', 'npx'],
 	['.js', '.js'],
 ] as const)
-	test(`calls ${line} ${name}`, t => {
+	test(`derives ${name} from ${line}`, t => {
 		t.is(serverName(line.split(' ')), name);
 	});
 
-test('has no name for nothing', t => {
+test('returns an empty name for an empty command', t => {
 	t.is(serverName([]), '');
 });
 
-test('calls no server by a variable that is set for it', t => {
+test('does not use environment assignments as a name', t => {
 	t.false(serverName(['env', 'API_KEY=hunter2', 'npx', 'some-server']).includes('hunter2'));
 });
 
-test('calls no server by the code that it is', t => {
+test('does not use inline code as a name', t => {
 	t.is(serverName(['node', '-e', 'process.stdin.pipe(process.stdout)']), 'node');
 });

@@ -6,11 +6,11 @@ import {until} from '../../helpers/pipeline.js';
 
 const url = new URL('../../../bin/shared/stop-signals.js', import.meta.url);
 
-/** A program that says which step of its end it is asked for. */
+/** A program that prints each step of its shutdown. */
 const source = `import {listenForStopSignals} from ${JSON.stringify(url)};
 	const stop = listenForStopSignals(code => process.exit(code));
-	stop.requested.then(() => process.stdout.write('asked\\n'));
-	stop.forced.then(() => process.stdout.write('urged\\n'));
+	stop.requested.then(() => process.stdout.write('requested\\n'));
+	stop.forced.then(() => process.stdout.write('forced\\n'));
 	setInterval(() => {}, 60_000);
 	process.stdout.write('ready\\n');`;
 
@@ -19,12 +19,12 @@ const start = async (t: ExecutionContext) => {
 		stdio: ['ignore', 'pipe', 'inherit'],
 	});
 	t.teardown(() => started.kill('SIGKILL'));
-	const said = {text: ''};
+	const output = {text: ''};
 	started.stdout.setEncoding('utf8').on('data', text => {
-		said.text += text;
+		output.text += text;
 	});
-	await until(() => said.text === 'ready\n');
-	return {started, said, exited: once(started, 'exit')};
+	await until(() => output.text === 'ready\n');
+	return {started, output, exited: once(started, 'exit')};
 };
 
 for (const [signal, code] of [
@@ -32,22 +32,22 @@ for (const [signal, code] of [
 	['SIGINT', 130],
 	['SIGTERM', 143],
 ] as const)
-	test(`takes ${signal} for a wish, then for an urgent one, then for an order`, async t => {
-		const {started, said, exited} = await start(t);
+	test(`the first ${signal} requests a stop, the second forces it, the third exits`, async t => {
+		const {started, output, exited} = await start(t);
 		started.kill(signal);
-		await until(() => said.text === 'ready\nasked\n');
+		await until(() => output.text === 'ready\nrequested\n');
 		started.kill(signal);
-		await until(() => said.text === 'ready\nasked\nurged\n');
+		await until(() => output.text === 'ready\nrequested\nforced\n');
 		started.kill(signal);
 		t.deepEqual(await exited, [code, null]);
 	});
 
 test('counts different signals together', async t => {
-	const {started, said, exited} = await start(t);
+	const {started, output, exited} = await start(t);
 	started.kill('SIGHUP');
-	await until(() => said.text.endsWith('asked\n'));
+	await until(() => output.text.endsWith('requested\n'));
 	started.kill('SIGTERM');
-	await until(() => said.text.endsWith('urged\n'));
+	await until(() => output.text.endsWith('forced\n'));
 	started.kill('SIGINT');
 	t.deepEqual(await exited, [130, null]);
 });

@@ -4,26 +4,26 @@ import {objectOf} from '../../../lib/util/json.js';
 import {handshake, type Message, type Running, runBridge, server, startReady} from '../../helpers/bridge.js';
 import {readLog, tempFolder} from '../../helpers/temp-folder.js';
 
-/** `bridge --cache-tools` in front of the toolbox, when the client has been told that the list is there. */
+/** Starts `bridge --cache-tools` and waits for the first notification about the list of tools. */
 async function start(t: ExecutionContext, ...flags: string[]): Promise<Running> {
 	const running = await startReady(['--cache-tools', ...flags, '--', ...server('toolbox')]);
 	t.teardown(() => running.child.kill('SIGKILL'));
-	await told(running, 1);
+	await notified(running, 1);
 	return running;
 }
 
-const isNews = (line: string): boolean => line.includes('"method":"notifications/tools/list_changed"');
+const isListChange = (line: string): boolean => line.includes('"method":"notifications/tools/list_changed"');
 
-/** Resolves when the client has been told so often that tools changed. */
-async function told(running: Running, times: number): Promise<void> {
-	await running.message(() => running.lines.filter(isNews).length >= times);
+/** Waits until the client has received this number of notifications about the list of tools. */
+async function notified(running: Running, times: number): Promise<void> {
+	await running.message(() => running.lines.filter(isListChange).length >= times);
 }
 
 const call = (running: Running, id: number, name: string): Promise<Message> =>
 	running.request(id, 'tools/call', {name});
 
-/** How often the server was asked for its tools. */
-async function asked(running: Running, id: number): Promise<unknown> {
+/** Returns the number of `tools/list` requests that the server received. */
+async function listRequests(running: Running, id: number): Promise<unknown> {
 	const {result} = await call(running, id, 'asked');
 	const [content] = objectOf(result).content as Message[];
 	return content?.text;
@@ -31,18 +31,18 @@ async function asked(running: Running, id: number): Promise<unknown> {
 
 const namesOf = ({result}: Message): unknown[] => (objectOf(result).tools as Message[]).map(({name}) => name);
 
-test.serial('Cache tools/list: bridge --cache-tools asks for all pages, once', async t => {
+test.serial('Cache tools/list: bridge --cache-tools requests each page once', async t => {
 	const running = await start(t);
-	t.is(await asked(running, 1), '2');
+	t.is(await listRequests(running, 1), '2');
 	t.is(await running.end(), 0);
 });
 
-test.serial('Serve cached tools/list: bridge --cache-tools answers with all pages as one', async t => {
+test.serial('Serve cached tools/list: bridge --cache-tools returns all pages as one', async t => {
 	const file = join(tempFolder(t), 'traffic.ndjson');
 	const running = await start(t, '--log', file);
 	for (const id of [1, 2, 3])
 		t.deepEqual(namesOf(await running.request(id, 'tools/list')), ['grow', 'touch', 'break', 'asked']);
-	t.is(await asked(running, 4), '2');
+	t.is(await listRequests(running, 4), '2');
 	await running.end();
 	const lines = readLog(file).filter(({message}) => objectOf(message).method === 'tools/list');
 	t.deepEqual(
@@ -58,21 +58,21 @@ test.serial('Serve cached tools/list: bridge --cache-tools answers with all page
 });
 
 test.serial(
-	'tools/list_changed notification: bridge --cache-tools tells of a change that is one',
+	'tools/list_changed notification: bridge --cache-tools notifies the client only of real changes',
 	async t => {
 		const running = await start(t);
 		await call(running, 1, 'touch');
 		await call(running, 2, 'grow');
-		await told(running, 2);
+		await notified(running, 2);
 		const list = await running.request(3, 'tools/list');
 		t.deepEqual(namesOf(list), ['grow', 'touch', 'break', 'asked', 'tool-4']);
-		t.is(running.lines.filter(isNews).length, 2);
+		t.is(running.lines.filter(isListChange).length, 2);
 		await running.end();
 	},
 );
 
 test.serial(
-	'bridge --cache-tools gives the list from before when the server has none any more [C13]',
+	'bridge --cache-tools returns the previous list when the server fails to return one [C13]',
 	async t => {
 		const running = await start(t);
 		await call(running, 1, 'break');
@@ -83,26 +83,26 @@ test.serial(
 	},
 );
 
-test.serial('a client that closes its end at once gets the list all the same', async t => {
+test.serial('a client that closes its end at once still receives the list', async t => {
 	const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
 	const {code, stdout} = await runBridge(
 		['--cache-tools', '--', ...server('toolbox')],
 		[...handshake, list, ''].join('\n'),
 	);
 	t.is(code, 0);
-	const answer = stdout.map(line => JSON.parse(line) as Message).find(({id}) => id === 1);
-	t.is(namesOf(answer ?? {}).length, 4);
+	const response = stdout.map(line => JSON.parse(line) as Message).find(({id}) => id === 1);
+	t.is(namesOf(response ?? {}).length, 4);
 });
 
-test.serial('without --cache-tools nothing is asked, and nothing told', async t => {
+test.serial('without --cache-tools, bridge neither requests the list nor notifies the client', async t => {
 	const running = await startReady(['--', ...server('toolbox')]);
-	t.is(await asked(running, 1), '0');
+	t.is(await listRequests(running, 1), '0');
 	t.like(await running.request(2, 'tools/list'), {result: {nextCursor: 'rest'}});
-	t.is(running.lines.filter(isNews).length, 0);
+	t.is(running.lines.filter(isListChange).length, 0);
 	await running.end();
 });
 
-test.serial('bridge --cache-tools as a filter is an error that says why', async t => {
+test.serial('rejects --cache-tools in a filter', async t => {
 	const {code, stdout, stderr} = await runBridge(
 		['--cache-tools'],
 		'{"jsonrpc":"2.0","id":1,"method":"ping"}\n',

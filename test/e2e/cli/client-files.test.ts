@@ -7,7 +7,7 @@ import {type Home, newHome} from './home.js';
 
 const json = (value: unknown): string => JSON.stringify(value, undefined, 2);
 
-/** Writes a file of the working directory. */
+/** Writes a file into the working directory. */
 function work({cwd}: Home, path: string, text: string): string {
 	const file = join(cwd, path);
 	mkdirSync(dirname(file), {recursive: true});
@@ -17,7 +17,7 @@ function work({cwd}: Home, path: string, text: string): string {
 
 type Shown = {readonly [name: string]: {readonly [key: string]: unknown}};
 
-/** What `bridge config --check FILE` shows of the servers of a file that loads. */
+/** Returns the servers and warnings in the output of `bridge config --check FILE`. */
 async function servers(
 	{run}: Home,
 	file: string,
@@ -28,7 +28,7 @@ async function servers(
 	return {names: Object.keys(shown), shown, stderr, warnings: stderr.split('\n').filter(Boolean)};
 }
 
-test('~/.claude.json loads as it is, with the servers of the user and of the working directory [U-P0-4]', async t => {
+test('loads ~/.claude.json unchanged, with the servers of the user and of the working directory [U-P0-4]', async t => {
 	const home = newHome(t);
 	const file = home.put(
 		'.claude.json',
@@ -58,21 +58,21 @@ test('~/.claude.json loads as it is, with the servers of the user and of the wor
 	t.is(shown.both?.command, 'local');
 	t.is(shown.off?.enabled, false);
 	t.is(warnings.length, 2, warnings.join('\n'));
-	t.regex(warnings[0] ?? '', /\.claude\.json: Names of servers are changed, .*: "GitHub" is github\./);
+	t.regex(warnings[0] ?? '', /\.claude\.json: Server names were changed .*: "GitHub" becomes github\./);
 	t.regex(
 		warnings[1] ?? '',
 		/Keys that bridge does not use are ignored: firstStartTime, .* and \d+ more|migrationVersion\./,
 	);
 });
 
-test('a ~/.claude.json with a history of megabytes loads [U-P0-4]', async t => {
+test('loads a ~/.claude.json with megabytes of history [U-P0-4]', async t => {
 	const home = newHome(t);
 	const history = Array.from({length: 30_000}, (_, at) => ({display: `prompt ${at} ${'x'.repeat(80)}`}));
 	const file = home.put('.claude.json', json({history, mcpServers: {a: {command: 'a'}}}));
 	t.deepEqual((await servers(home, file)).names, ['a']);
 });
 
-test('claude_desktop_config.json loads with keys that bridge does not know, with one warning [U-P0-4]', async t => {
+test('loads a claude_desktop_config.json with unknown keys and reports them in one warning [U-P0-4]', async t => {
 	const home = newHome(t);
 	const file = work(
 		home,
@@ -93,7 +93,7 @@ test('claude_desktop_config.json loads with keys that bridge does not know, with
 	);
 });
 
-test('.cursor/mcp.json loads with names of any kind, variables of Cursor and envFile [U-P0-4] [A-G4]', async t => {
+test('loads .cursor/mcp.json with any names, variables of Cursor and envFile [U-P0-4] [A-G4]', async t => {
 	const home = newHome(t, {LEVEL: 'k'});
 	work(home, '.env', '# mine\nFROM_FILE=1\nexport QUOTED="a b"\nTOKEN=file\n');
 	const file = work(
@@ -118,10 +118,10 @@ test('.cursor/mcp.json loads with names of any kind, variables of Cursor and env
 	t.like(shown['github-2'], {command: join(home.cwd, 'run'), cwd: home.cwd});
 	t.deepEqual(shown['github-2']?.args, [home.home, 'work', 'k']);
 	t.deepEqual(Object.keys(shown['github-2']?.env as object), ['FROM_FILE', 'QUOTED', 'TOKEN']);
-	t.regex(stderr, /"GitHub" is github-2, "my\.server" is my-server/);
+	t.regex(stderr, /"GitHub" becomes github-2, "my\.server" becomes my-server/);
 });
 
-test('.vscode/mcp.json loads with inputs, whose values come from variables, and an input without one is named [U-P0-4]', async t => {
+test('loads .vscode/mcp.json with inputs from variables and names inputs without a value [U-P0-4]', async t => {
 	const home = newHome(t);
 	const file = work(
 		home,
@@ -146,7 +146,7 @@ test('.vscode/mcp.json loads with inputs, whose values come from variables, and 
 	t.is(code, 2);
 	t.regex(
 		stderr,
-		/mcp\.json:11: servers\.Api\.headers\.Authorization: The input "api-key" has no value\. Set the environment variable BRIDGE_INPUT_API_KEY to it\./,
+		/mcp\.json:11: servers\.Api\.headers\.Authorization: The input "api-key" has no value\. Set the environment variable BRIDGE_INPUT_API_KEY\./,
 	);
 	home.env.BRIDGE_INPUT_API_KEY = 'secret';
 	const {shown, warnings} = await servers(home, file);
@@ -155,7 +155,7 @@ test('.vscode/mcp.json loads with inputs, whose values come from variables, and 
 	t.is(warnings.length, 2);
 });
 
-test('a missing envFile is a mistake with its place, unless the server is disabled [U-P0-4]', async t => {
+test('reports a missing envFile with its location, unless the server is disabled [U-P0-4]', async t => {
 	const home = newHome(t);
 	const entry = {command: 'x', envFile: '.env'};
 	const file = work(home, 'mcp.json', json({servers: {a: entry, b: {...entry, disabled: true}}}));
@@ -168,7 +168,7 @@ test('a missing envFile is a mistake with its place, unless the server is disabl
 	t.notRegex(stderr, /servers\.b/);
 });
 
-test('~/.codex/config.toml loads as it is, with its variables, headers and limits [U-P0-4]', async t => {
+test('loads ~/.codex/config.toml unchanged, with its variables, headers and limits [U-P0-4]', async t => {
 	const home = newHome(t, {PAT: 'p', TENANT: 't', PASSED: '1'});
 	const file = home.put(
 		'.codex/config.toml',
@@ -195,7 +195,7 @@ enabled = false
 	);
 	const {names, shown, warnings} = await servers(home, file);
 	t.deepEqual(names, ['files', 'remote']);
-	t.deepEqual(shown.files?.args, ['-y', 'files', `$\{HOME}`], 'Codex expands nothing');
+	t.deepEqual(shown.files?.args, ['-y', 'files', `$\{HOME}`], 'Codex does not expand variables');
 	t.deepEqual(Object.keys(shown.files?.env as object), ['PASSED', 'LEVEL']);
 	t.is(shown.files?.timeout, 90);
 	t.deepEqual(Object.keys(shown.remote?.headers as object), ['X-Region', 'X-Tenant', 'Authorization']);
@@ -204,7 +204,7 @@ enabled = false
 	t.regex(warnings[1] ?? '', /model, plugins, projects, mcp_servers\.Files\.startup_timeout_sec\./);
 });
 
-test('a hub starts the servers of another client by its file, with variables that the client sets [U-P0-4]', async t => {
+test("a hub starts the servers in another client's file with variables that the client sets [U-P0-4]", async t => {
 	const home = newHome(t, {PAT: 'secret'});
 	const [command = '', ...args] = server('shop');
 	const file = work(
@@ -218,15 +218,15 @@ test('a hub starts the servers of another client by its file, with variables tha
 	const hub = startBridge(['hub', '--config', file], {cwd: home.cwd, env: home.env});
 	await hub.shakeHands();
 	t.teardown(() => hub.child.kill());
-	const answer = await hub.request(2, 'tools/call', {
+	const response = await hub.request(2, 'tools/call', {
 		name: 'run',
 		arguments: {command: 'my_echo.variable(name="TOKEN")'},
 	});
-	t.regex(JSON.stringify(answer), /secret/);
+	t.regex(JSON.stringify(response), /secret/);
 	t.is(await hub.end(), 0);
 });
 
-test('a change of ~/.claude.json that is not about servers is not reported as a new configuration [U-P0-4]', async t => {
+test('a change of ~/.claude.json that does not affect servers is not reported as a new configuration [U-P0-4]', async t => {
 	const home = newHome(t);
 	const [command = '', ...args] = server('shop');
 	const text = (numStartups: number, more = {}): string =>
@@ -245,7 +245,7 @@ test('a change of ~/.claude.json that is not about servers is not reported as a 
 	t.is(await hub.end(), 0);
 });
 
-test('a file of bridge stays strict: unknown keys and names are mistakes [U-P0-4]', async t => {
+test('unknown keys and invalid names in a bridge file are errors [U-P0-4]', async t => {
 	const home = newHome(t);
 	for (const [name, text, expected] of [
 		['bridge.json', json({mcpServers: {GitHub: {command: 'x'}}, theme: 1}), /theme: This key is not known/],
@@ -254,7 +254,7 @@ test('a file of bridge stays strict: unknown keys and names are mistakes [U-P0-4
 			json({listen: 1, mcpServers: {a: {command: 'x', envFile: '.env'}}}),
 			/envFile: This key is not/,
 		],
-		['own.yaml', 'mcpServers: {GitHub: {command: x}}', /The name of a server is part of its URL/],
+		['own.yaml', 'mcpServers: {GitHub: {command: x}}', /Invalid server name, since it is part of a URL/],
 		['own.toml', '[servers.a]\ncommnd = "x"', /commnd: This key is not known/],
 	] as const) {
 		const {code, stderr} = await home.run('config', '--check', work(home, name, text));

@@ -4,14 +4,14 @@ import {type Home, newHome} from './home.js';
 
 type Shown = {readonly [name: string]: {readonly [key: string]: unknown}};
 
-/** The servers that `bridge config --check FILE` shows. */
+/** Returns the servers in the output of `bridge config --check FILE`. */
 async function servers({run}: Home, file: string): Promise<Shown> {
 	const {code, out, stderr} = await run('config', '--check', file);
 	if (code !== 0) throw new Error(stderr);
 	return parse(out).servers;
 }
 
-test('Codex variables that are not set are left out, and those of disabled servers are not mistakes [U-P0-4]', async t => {
+test('omits unset variables of Codex and ignores those of disabled servers [U-P0-4]', async t => {
 	const home = newHome(t);
 	const file = home.put(
 		'.codex/config.toml',
@@ -46,7 +46,7 @@ enabled = false
 	t.notRegex(stderr, /mcpServers\.(?:env|url)/);
 });
 
-test('a token variable of Codex that is not set is named with its key, and with a remedy that Codex takes [U-P0-4]', async t => {
+test('reports an unset token variable of Codex with its key and a remedy for Codex [U-P0-4]', async t => {
 	const home = newHome(t);
 	const file = home.put(
 		'.codex/config.toml',
@@ -61,7 +61,7 @@ test('a token variable of Codex that is not set is named with its key, and with 
 	t.notRegex(stderr, /:-default/);
 });
 
-test('variables of clients may be numbers, true, false and null [U-P0-4]', async t => {
+test('variables in client files may be numbers, booleans or null [U-P0-4]', async t => {
 	const home = newHome(t);
 	const env = {PORT: 3000, DEBUG: true, UNSET: null, NAME: 'x'};
 	home.put('.cursor/mcp.json', JSON.stringify({mcpServers: {a: {command: 'a', env}}}));

@@ -7,8 +7,8 @@ import {runBridge} from '../../helpers/bridge.js';
 const scriptOf = async (shell: string): Promise<string> =>
 	(await runBridge(['completion', shell])).stdout.join('\n');
 
-/** What bash offers for the last of some words. */
-async function offers(...words: readonly string[]): Promise<string[]> {
+/** Returns the completions of bash for the last word. */
+async function completions(...words: readonly string[]): Promise<string[]> {
 	const script = `${await scriptOf('bash')}
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bridge; printf '%s\\n' "\${COMPREPLY[@]}"`;
 	const {stdout} = await promisify(execFile)('bash', ['-c', script, 'bash', ...words], {env: process.env});
@@ -38,14 +38,14 @@ for (const [words, expected] of [
 	[['bridge', 'decode', '--print'], []],
 ] as const)
 	test(`bash completes ${words.join(' ')}`, async t => {
-		t.deepEqual(await offers(...words), [...expected]);
+		t.deepEqual(await completions(...words), [...expected]);
 	});
 
 test('bash completes commands after --', async t => {
-	t.true((await offers('bridge', '--debug', '--', 'bas')).includes('bash'));
+	t.true((await completions('bridge', '--debug', '--', 'bas')).includes('bash'));
 });
 
-test('a shell without a script is an error that names the shells', async t => {
+test('rejects an unsupported shell and names the supported ones', async t => {
 	for (const args of [['completion'], ['completion', 'tcsh']]) {
 		const {code, stderr} = await runBridge(args);
 		t.is(code, 2);
@@ -53,7 +53,7 @@ test('a shell without a script is an error that names the shells', async t => {
 	}
 });
 
-test('the scripts of all shells have every command and flag', async t => {
+test('the scripts of all shells contain every command and flag', async t => {
 	for (const shell of ['bash', 'zsh', 'fish']) {
 		const script = await scriptOf(shell);
 		for (const word of ['gateway', 'atm-tools', 'print-client', 'with-secrets', 'mcp-bridge'])

@@ -8,7 +8,7 @@ const blocks = [...docs.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language =
 	language,
 	text,
 }));
-/* test/docs runs the commands of the page. */
+/* test/docs runs the shell commands of this page. */
 const examples = blocks.filter(({language}) => language !== 'sh');
 
 const environment = {
@@ -18,18 +18,18 @@ const environment = {
 	HOME: '/home/me',
 };
 
-test('docs/configuration.md has examples in every syntax', t => {
+test('docs/configuration.md contains examples in every syntax', t => {
 	t.deepEqual(new Set(examples.map(({language}) => language)), new Set(['yaml', 'json', 'toml']));
 });
 
 for (const [index, {language, text}] of examples.entries())
-	test(`docs/configuration.md: example ${index + 1}, in ${language}, is a configuration`, async t => {
+	test(`docs/configuration.md: example ${index + 1} in ${language} is a valid configuration`, async t => {
 		const {config} = await loaded(t, text, {name: `bridge.${language}`, environment});
 		t.true(config.services.size > 0);
 	});
 
 for (const [kind, keys] of Object.entries(knownKeys))
 	for (const key of keys)
-		test(`docs/configuration.md tells of ${kind} ${key}`, t => {
+		test(`docs/configuration.md describes ${kind} ${key}`, t => {
 			t.true(docs.includes(kind === 'limits' ? `\`limits.${key}\`` : `\`${key}\``));
 		});

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import test from 'ava';
 import {newHome} from './home.js';
 
-test('config shows what sessions go by, each value with its place [FR-13.4]', async t => {
+test('config prints the session settings, each with its origin [FR-13.4]', async t => {
 	const {run, put, cwd, env} = newHome(t, {ATM_TEAM: 'red'});
 	const own = put(
 		'.config/atm/config.toml',
@@ -28,7 +28,7 @@ test('config shows what sessions go by, each value with its place [FR-13.4]', as
 	t.truthy(env);
 });
 
-test('config warns of what a cloned repository may not say, and --trust lets it [K1] [FR-12.3]', async t => {
+test('config warns about settings that a cloned repository may not set, and --trust allows them [K1] [FR-12.3]', async t => {
 	const {run, cwd} = newHome(t);
 	mkdirSync(join(cwd, '.git'));
 	writeFileSync(join(cwd, '.atm.toml'), '[plugins.codex-mcp]\ncodex_bin = "./evil"');
@@ -43,7 +43,7 @@ test('config warns of what a cloned repository may not say, and --trust lets it 
 	t.regex(trusting.out, /^codex_bin: .*\/work\/evil +# .*\.atm\.toml/m);
 });
 
-test('config of a file about sessions shows that, and tells its mistakes with 2', async t => {
+test('config --config prints a session file, and --check rejects an invalid one with exit code 2', async t => {
 	const {run, cwd} = newHome(t);
 	writeFileSync(join(cwd, 'my.toml'), '[core]\ndefault_team = "blue"');
 	const {out, code} = await run('config', '--config', 'my.toml');
@@ -60,7 +60,7 @@ test('config of a file about sessions shows that, and tells its mistakes with 2'
 	);
 });
 
-test('config hides what looks like a secret in the values of sessions [K4]', async t => {
+test('config hides possible secrets in session settings [K4]', async t => {
 	const {run} = newHome(t, {
 		ATM_AGENT_MCP_MODEL: 'api_key=hunter2hunter2',
 		ATM_AGENT_MCP_REASONING_EFFORT: 'sk-abcdefghijklmnop1234',

@@ -14,7 +14,7 @@ import {type Home, newHome} from './home.js';
 const commandOf = ([command = '', ...args]: readonly string[]) => ({command, args});
 const script = (code: string) => commandOf([process.execPath, '-e', code]);
 
-/** A home without Codex, whose configuration has these servers. */
+/** Creates a home without Codex, with these servers in the configuration. */
 async function homeWith(home: Home, servers: object): Promise<Home> {
 	const bin = join(home.home, 'empty');
 	mkdirSync(bin);
@@ -30,14 +30,14 @@ async function examine({run}: Home, ...args: string[]) {
 	return {code, about, findings, stderr};
 }
 
-test('doctor starts each server once and shows version, tools and time, or the reason with stderr [U-P1-9]', async t => {
+test('doctor starts each server once and reports version, tools and time, or the reason and stderr [U-P1-9]', async t => {
 	const home = newHome(t);
 	const starts = join(home.home, 'starts');
 	const counted = ['/bin/sh', '-c', 'echo start >> "$0"; exec "$@"', starts];
 	await homeWith(home, {
 		shop: {...commandOf([...counted, ...server('shop', '--name=shop')]), env: {A: '1'}},
 		dies: commandOf([...counted, process.execPath, '-e', "console.error('no database'); process.exit(3)"]),
-		gone: {command: 'no-such-command'},
+		missing: {command: 'no-such-command'},
 		off: {command: 'no-such-command', enabled: false},
 	});
 	const {code, about} = await examine(home);
@@ -46,16 +46,16 @@ test('doctor starts each server once and shows version, tools and time, or the r
 	t.regex(about('Server shop')?.text ?? '', /^shop .*2025-11-25, \d+ tools, \d+\.\d s$/);
 	t.is(about('Server dies')?.state, 'error');
 	t.regex(about('Server dies')?.text ?? '', /exited with code 3.*no database/);
-	t.regex(about('Server gone')?.text ?? '', /no-such-command could not be started/);
+	t.regex(about('Server missing')?.text ?? '', /no-such-command could not be started/);
 	t.is(about('Server off')?.state, 'info');
 	t.is(readFileSync(starts, 'utf8'), 'start\n'.repeat(2));
 });
 
-test('doctor names the variables that a server which exits did not get, as the gateway does [U-P0-1] [U-P1-9]', async t => {
+test('doctor names the withheld variables of a server that exits, as the gateway does [U-P0-1] [U-P1-9]', async t => {
 	const home = newHome(t);
 	await homeWith(home, {
 		needs: script("console.error('GITHUB_TOKEN is required'); process.exit(1)"),
-		gone: {command: 'no-such-command'},
+		missing: {command: 'no-such-command'},
 	});
 	home.env.GITHUB_TOKEN = 'canary';
 	const {about} = await examine(home);
@@ -66,10 +66,10 @@ test('doctor names the variables that a server which exits did not get, as the g
 	);
 	t.regex(remedy, /servers\.needs\.env: \{ NAME: "\$\{NAME\}" \}\.$/);
 	t.notRegex(remedy, /canary/);
-	t.notRegex(about('Server gone')?.remedy ?? '', /GITHUB_TOKEN/);
+	t.notRegex(about('Server missing')?.remedy ?? '', /GITHUB_TOKEN/);
 });
 
-test('doctor without Codex and without sessions finds nothing wrong [U-P1-9]', async t => {
+test('doctor without Codex and without sessions reports no errors [U-P1-9]', async t => {
 	const home = newHome(t);
 	await homeWith(home, {shop: commandOf(server('shop'))});
 	const {code, about, findings} = await examine(home);
@@ -85,7 +85,7 @@ test('doctor without Codex and without sessions finds nothing wrong [U-P1-9]', a
 	t.is((await examine(home)).about('Codex')?.state, 'error', 'sessions need Codex');
 });
 
-test('doctor without Codex accepts a configuration of a team without settings of sessions [U-P1-9]', async t => {
+test('doctor without Codex accepts a team configuration without session settings [U-P1-9]', async t => {
 	const home = newHome(t);
 	await homeWith(home, {});
 	writeFileSync(join(home.cwd, '.atm.toml'), '[core]\ndefault_team = "crew"\n');
@@ -94,7 +94,7 @@ test('doctor without Codex accepts a configuration of a team without settings of
 	t.is((await examine(home)).about('Codex')?.state, 'error');
 });
 
-test('doctor reports no error of a folder that only sessions would need [U-P1-9]', async t => {
+test('doctor reports no error for a folder that only sessions would need [U-P1-9]', async t => {
 	const home = newHome(t);
 	await homeWith(home, {});
 	const file = home.put('file', '');
@@ -104,7 +104,7 @@ test('doctor reports no error of a folder that only sessions would need [U-P1-9]
 	t.regex(about('Folder')?.text ?? '', /cannot be created.*only sessions need it/);
 });
 
-test('doctor reports a taken port as an error only if the configuration has an address [U-P1-9]', async t => {
+test('doctor reports a port in use as an error only if the configuration sets an address [U-P1-9]', async t => {
 	const home = newHome(t);
 	const port = await freePort();
 	const other = createServer().listen(port, '127.0.0.1');
@@ -151,7 +151,7 @@ test('doctor connects to servers with a url [U-P1-9]', async t => {
 	t.is(about('Server none')?.state, 'error');
 });
 
-test('doctor starts nothing of an untrusted file [U-P1-9]', async t => {
+test('doctor starts no servers of an untrusted file [U-P1-9]', async t => {
 	const home = newHome(t);
 	const mark = join(home.home, 'started');
 	writeFileSync(
@@ -169,7 +169,7 @@ test('doctor starts nothing of an untrusted file [U-P1-9]', async t => {
 	t.true(existsSync(mark), 'a trusted file is used');
 });
 
-test('doctor ends its servers when it is interrupted [U-P1-9]', async t => {
+test('doctor stops its servers when it is interrupted [U-P1-9]', async t => {
 	const home = newHome(t);
 	const mark = join(home.home, 'pid');
 	await homeWith(home, {

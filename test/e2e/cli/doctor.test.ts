@@ -6,7 +6,7 @@ import type {DoctorFinding} from '../../../lib/admin/doctor/finding.js';
 import {freePort} from '../../helpers/free-port.js';
 import {type Home, newHome} from './home.js';
 
-/** A Codex that says what it is. */
+/** Installs a fake Codex that prints its version. */
 function installCodex({home, env}: Home, helpExit: number): string {
 	const folder = join(home, 'bin');
 	mkdirSync(folder, {recursive: true});
@@ -17,7 +17,7 @@ function installCodex({home, env}: Home, helpExit: number): string {
 	return folder;
 }
 
-/** A home whose gateway would listen on a port that is free, so that tests are not in each other's way. */
+/** Creates a home whose gateway uses a free port, so that tests do not conflict. */
 async function doctorHome(t: ExecutionContext): Promise<Home & {port: number}> {
 	const home = newHome(t);
 	const port = await freePort();
@@ -38,7 +38,7 @@ for (const [kind, exit] of [
 	['app-server', 2],
 	['mcp-server', 0],
 ] as const)
-	test(`doctor finds nothing wrong where nothing is, and says that Codex is used by ${kind}`, async t => {
+	test(`doctor reports no problems in a clean home, and that Codex is used by ${kind}`, async t => {
 		const home = await doctorHome(t);
 		installCodex(home, exit);
 		const {code, bad, findings, ok} = await examine(home);
@@ -49,7 +49,7 @@ for (const [kind, exit] of [
 		t.regex(codex?.text ?? '', new RegExp(`codex-cli 0\\.199\\.0 by ${kind}: .*/bin/codex`));
 	});
 
-test('doctor says that Codex is missing and how to get it, and ends with 1', async t => {
+test('doctor reports a missing Codex with a remedy and exits with 1', async t => {
 	const home = await doctorHome(t);
 	home.put('.config/atm/config.toml', '[plugins.codex-mcp]\ncodex_bin = "codex-that-is-not-there"');
 	const {code, out} = await home.run('doctor');
@@ -61,7 +61,7 @@ test('doctor says that Codex is missing and how to get it, and ends with 1', asy
 	t.regex(out, /\nErrors: 1\. Warnings: \d+\.\n$/);
 });
 
-test('doctor tells what a repository may not say [K1]', async t => {
+test('doctor reports settings that a repository may not set [K1]', async t => {
 	const home = await doctorHome(t);
 	installCodex(home, 2);
 	writeFileSync(join(home.cwd, '.atm.toml'), '[plugins.codex-mcp]\ncodex_bin = "./evil"');
@@ -71,7 +71,7 @@ test('doctor tells what a repository may not say [K1]', async t => {
 	t.regex(bad[0]?.text ?? '', /codex_bin is ignored: it names a program to run/);
 });
 
-test('doctor tells of broken configurations, with the file and how to go on', async t => {
+test('doctor reports invalid configurations with file and remedy', async t => {
 	const home = await doctorHome(t);
 	installCodex(home, 2);
 	home.put('.config/bridge/bridge.yaml', 'lisen: 1');
@@ -79,10 +79,10 @@ test('doctor tells of broken configurations, with the file and how to go on', as
 	const {bad, code} = await examine(home);
 	t.is(code, 1);
 	t.true(bad.some(({about, text}) => about === 'Servers' && /lisen: This key is not known/.test(text)));
-	t.true(bad.some(({about, text}) => about === 'Sessions' && /named\.toml:1:1: This is no TOML/.test(text)));
+	t.true(bad.some(({about, text}) => about === 'Sessions' && /named\.toml:1:1: Invalid TOML/.test(text)));
 });
 
-test('doctor looks at folders, rights, registries, locks and leftovers, each with its remedy', async t => {
+test('doctor checks folders, permissions, registries, locks and leftovers, each with a remedy', async t => {
 	const home = await doctorHome(t);
 	installCodex(home, 2);
 	const state = '.config/atm/codex-sessions';
@@ -98,25 +98,25 @@ test('doctor looks at folders, rights, registries, locks and leftovers, each wit
 	chmodSync(join(home.home, state), 0o755);
 	const {bad, code, findings} = await examine(home);
 	t.is(code, 1);
-	const told = bad
-		.map(({state: how, about, text, remedy}) => `${how} ${about}: ${text} | ${remedy}`)
+	const report = bad
+		.map(({state: level, about, text, remedy}) => `${level} ${about}: ${text} | ${remedy}`)
 		.join('\n');
 	for (const pattern of [
 		/warning Folder: .*codex-sessions can be read by others \(755\) \| chmod 700 /,
 		/warning Audit: .*audit\.jsonl can be read by others \(644\) \| chmod 600 /,
-		/warning Team red: a broken registry was put aside: registry\.json\.corrupt-1 \| Look at it/,
+		/warning Team red: a broken registry was renamed: registry\.json\.corrupt-1 \| Look at it/,
 		/warning Team red: locks of dead processes: dead \| The next bridge serve/,
 		/error Team blue: .*registry\.json cannot be used: it is not valid JSON\. \| /,
-		/error Team green: .*it is of version 2\. \| A later bridge wrote it/,
+		/error Team green: .*it is of version 2\. \| It was written by a newer version of bridge/,
 	])
-		t.regex(told, pattern);
-	t.is(bad.length, 6, told);
+		t.regex(report, pattern);
+	t.is(bad.length, 6, report);
 	t.true(
 		findings.some(({about, text}) => about === 'Team red' && text.startsWith('1 session, 0 of them active')),
 	);
 });
 
-test('doctor tells a running gateway from another program on its port', async t => {
+test('doctor distinguishes a running gateway from another program on its port', async t => {
 	const home = await doctorHome(t);
 	installCodex(home, 2);
 	let status = 404;
@@ -127,7 +127,7 @@ test('doctor tells a running gateway from another program on its port', async t 
 	t.teardown(() => server.close());
 	const {bad} = await examine(home);
 	t.is(bad.length, 1);
-	t.regex(bad[0]?.text ?? '', new RegExp(`another program has 127\\.0\\.0\\.1:${home.port}`));
+	t.regex(bad[0]?.text ?? '', new RegExp(`another program listens on 127\\.0\\.0\\.1:${home.port}`));
 	status = 200;
 	t.deepEqual((await examine(home)).bad, []);
 });

@@ -3,24 +3,24 @@ import {runBridge, server} from '../../helpers/bridge.js';
 
 const initialize =
 	'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","n":1.0}}';
-const answer = '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2024-11-05","n":9007199254740993}}';
+const response = '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2024-11-05","n":9007199254740993}}';
 const other = '{ "jsonrpc":"2.0","id":2,"method":"tools/call","params":{"protocolVersion":"2025-06-18"}}';
-const input = `${[initialize, answer, other].join('\n')}\n`;
+const input = `${[initialize, response, other].join('\n')}\n`;
 
-test.serial('--target-version in a filter rewrites what is asked for, and nothing else', async t => {
+test.serial('--target-version in a filter rewrites only the version in initialize', async t => {
 	const {code, stdout} = await runBridge(['--target-version', '2024-11-05'], input);
 	t.is(code, 0);
-	t.deepEqual(stdout, [initialize.replace('2025-06-18', '2024-11-05'), answer, other]);
+	t.deepEqual(stdout, [initialize.replace('2025-06-18', '2024-11-05'), response, other]);
 });
 
-test.serial('--client-version in a filter rewrites what is told, and nothing else', async t => {
+test.serial('--client-version in a filter rewrites only the version in the result of initialize', async t => {
 	const {code, stdout} = await runBridge(['--client-version', '2025-03-26'], input);
 	t.is(code, 0);
-	t.deepEqual(stdout, [initialize, answer.replace('2024-11-05', '2025-03-26'), other]);
+	t.deepEqual(stdout, [initialize, response.replace('2024-11-05', '2025-03-26'), other]);
 });
 
-/** What is used wrongly, and what the error has to name. */
-const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]> = [
+/** Invalid usages, and patterns for their errors. */
+const wrong: ReadonlyArray<readonly [args: readonly string[], ...patterns: RegExp[]]> = [
 	[['--target-version', '2026-07-28'], /--target-version/, /2026-07-28/, /2025-11-25/],
 	[['--client-version', '2026-07-28'], /--client-version/, /2026-07-28/, /2025-11-25/],
 	[['--client-version', '2024-10-07'], /--client-version/, /2024-10-07/],
@@ -33,19 +33,19 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]
 	],
 	[['--client-version', '2026-07-28', '--', ...server('puppet')], /--client-version/, /2026-07-28/],
 ];
-for (const [args, ...says] of wrong)
+for (const [args, ...patterns] of wrong)
 	test.serial(
-		`bridge ${args.slice(0, 2).join(' ')}${args.length > 2 ? ' -- …' : ''} is an error that says why, with exit code 2`,
+		`rejects bridge ${args.slice(0, 2).join(' ')}${args.length > 2 ? ' -- …' : ''} with exit code 2`,
 		async t => {
 			const {code, stdout, stderr} = await runBridge(args, input);
 			t.is(code, 2);
 			t.deepEqual(stdout, []);
-			for (const word of says) t.regex(stderr, word);
+			for (const pattern of patterns) t.regex(stderr, pattern);
 		},
 	);
 
 test.serial(
-	'--client-version tells the client that version, and --target-version asks the server for one',
+	'--client-version selects the version for the client, and --target-version the one for the server',
 	async t => {
 		const {code, stdout} = await runBridge(
 			[
@@ -64,7 +64,7 @@ test.serial(
 	},
 );
 
-test.serial('--target-version 2026-07-28 reaches a server that has no handshake', async t => {
+test.serial('--target-version 2026-07-28 works with a server that has no handshake', async t => {
 	const {stdout} = await runBridge(
 		['--target-version', '2026-07-28', '--', ...server('speaker', '2026-07-28')],
 		`${initialize}\n`,

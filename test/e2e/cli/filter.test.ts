@@ -10,7 +10,7 @@ const messages = [
 	'{"jsonrpc":"2.0","id":1,"result":{"the same id":"again"}}',
 ];
 
-test.serial('passes messages byte for byte, whoever said them, and ends with 0', async t => {
+test.serial('forwards messages of both sides byte for byte and exits with 0', async t => {
 	const {code, stdout, stderr} = await runBridge([], `${messages.join('\n')}\n`);
 	t.is(code, 0);
 	t.deepEqual(stdout, messages);
@@ -18,7 +18,7 @@ test.serial('passes messages byte for byte, whoever said them, and ends with 0',
 });
 
 test.serial(
-	'does not pass a bad line: it is a warning on stderr, nothing is answered, and the rest passes',
+	'drops invalid lines with a warning on stderr, without a response, and forwards the rest',
 	async t => {
 		const bad = [
 			'no JSON',
@@ -38,18 +38,18 @@ test.serial(
 	},
 );
 
-test.serial('passes a message on at once, without waiting for the end of input', async t => {
+test.serial('forwards a message at once, before the end of input', async t => {
 	const running = start(t, []);
 	running.sendText(`${messages[0]}\n`);
 	t.deepEqual(await running.hasLines(1), [messages[0]]);
 	t.is(await running.end(), 0);
 });
 
-test.serial('with an empty input writes nothing, and ends with 0', async t => {
+test.serial('writes nothing for empty input and exits with 0', async t => {
 	t.deepEqual(await runBridge([]), {code: 0, stdout: [], stderr: ''});
 });
 
-test.serial('ends in order on a signal, with what it had read passed on', async t => {
+test.serial('exits gracefully on a signal after forwarding its input', async t => {
 	const running = start(t, []);
 	running.sendText(`${messages[0]}\n`);
 	await running.hasLines(1);
@@ -58,7 +58,7 @@ test.serial('ends in order on a signal, with what it had read passed on', async 
 });
 
 test.serial(
-	'with --debug shows each message on stderr, with a latency where question and answer both pass',
+	'with --debug, prints each message on stderr, with a latency if request and response both pass',
 	async t => {
 		const {code, stdout, stderr} = await runBridge(
 			['--debug'],
@@ -77,7 +77,7 @@ test.serial(
 	},
 );
 
-test.serial('refuses a line that is too long with a warning, and passes the next', async t => {
+test.serial('drops a line that is too long with a warning and forwards the next', async t => {
 	const long = `{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(65 * 2 ** 20)}"}\n`;
 	const running = start(t, []);
 	running.stdin.end(`${long}${messages[0]}\n`);

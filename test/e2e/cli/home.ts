@@ -7,16 +7,16 @@ import type {SessionEntry} from '../../../lib/serve/sessions/types.js';
 import {runBridge} from '../../helpers/bridge.js';
 import {tempFolder} from '../../helpers/temp-folder.js';
 
-/** A user with a home and a folder to work in, and nothing else. */
+/** A user with a home folder and a working directory. */
 export type Home = {
 	readonly home: string;
 	readonly cwd: string;
 	readonly env: NodeJS.ProcessEnv;
-	/** Writes a file of the home. */
+	/** Writes a file into the home folder. */
 	put(path: string, text: string, mode?: number): string;
 	/** Writes the registry of a team. */
 	sessions(team: string, ...entries: Array<Partial<SessionEntry>>): string;
-	/** Runs `bridge ARGS` there. */
+	/** Runs `bridge ARGS` in the working directory. */
 	run(...args: string[]): Promise<{code: number | null; out: string; stderr: string}>;
 };
 

@@ -21,8 +21,8 @@ const secrets = [
 	'pa55word',
 ];
 
-/** A home with the files of all four clients, and a secret in each place that may have one. */
-function furnished(home: Home): void {
+/** Writes the files of all four clients, with a secret in each possible location. */
+function writeClientFiles(home: Home): void {
 	const [github, password, bearer, flag, user] = secrets;
 	home.put(
 		'.claude.json',
@@ -59,9 +59,9 @@ function furnished(home: Home): void {
 	);
 }
 
-test('import prints the servers of all clients without their secrets, and the result loads [U-P0-4]', async t => {
+test('import prints the servers of all clients without their secrets as a valid configuration [U-P0-4]', async t => {
 	const home = newHome(t);
-	furnished(home);
+	writeClientFiles(home);
 	const {code, out, stderr} = await home.run('import');
 	t.is(code, 0, stderr);
 	for (const secret of secrets) t.false(`${out}${stderr}`.includes(secret), secret);
@@ -94,26 +94,26 @@ test('import prints the servers of all clients without their secrets, and the re
 	t.regex(stderr, /Secrets were replaced by variables/);
 	t.regex(stderr, /^ {2}GITHUB_TOKEN +servers\.github\.env\.GITHUB_TOKEN$/m);
 	t.regex(stderr, /The file also uses these variables: BRIDGE_INPUT_KEY\./);
-	t.regex(stderr, /server files is files-2/);
-	t.regex(stderr, /server broken is left out: A url or a command is missing\./);
+	t.regex(stderr, /server files is imported as files-2/);
+	t.regex(stderr, /server broken is skipped: Expected a url or a command\./);
 	const names = [...out.matchAll(/(?<!\$)\$\{(\w+)\}/g)].map(([, name = '']) => name);
 	for (const name of names) home.env[name] = 'x';
 	const check = await home.run('config', '--check', work(home, 'bridge.yaml', out));
 	t.is(check.code, 0, check.stderr);
 });
 
-test('import of one client reads its files alone, and --with-secrets copies secrets with a warning [U-P0-4]', async t => {
+test('import of one client reads only its files, and --with-secrets copies secrets with a warning [U-P0-4]', async t => {
 	const home = newHome(t);
-	furnished(home);
+	writeClientFiles(home);
 	const {code, out, stderr} = await home.run('import', 'codex', '--with-secrets');
 	t.is(code, 0, stderr);
 	t.deepEqual(Object.keys(parse(out).servers), ['db']);
 	t.is(parse(out).servers.db.env.DB_PASSWORD, 'hunter2-hunter2');
-	t.regex(stderr, /The output contains secrets\. Keep the file readable for you alone \(chmod 600 FILE\)/);
+	t.regex(stderr, /The output contains secrets\. Keep the file readable only by you \(chmod 600 FILE\)/);
 	t.false(stderr.includes('hunter2'));
 });
 
-test('import removes what install --wrap added, and leaves bridge hub out [U-P0-4]', async t => {
+test('import undoes install --wrap and skips bridge hub [U-P0-4]', async t => {
 	const home = newHome(t);
 	work(
 		home,
@@ -131,10 +131,10 @@ test('import removes what install --wrap added, and leaves bridge hub out [U-P0-
 		a: {command: 'npx', args: ['-y', 'a'], cwd: home.cwd},
 		b: {command: 'b', args: [], cwd: home.cwd},
 	});
-	t.regex(stderr, /the server hub is left out: it is bridge hub itself\./);
+	t.regex(stderr, /the server hub is skipped: it is bridge hub itself\./);
 });
 
-test('import prints no character that a terminal would obey, and the values stay the same', async t => {
+test('import escapes control characters and preserves the values', async t => {
 	const home = newHome(t);
 	const odd = ['\u001b[2J', '\u009b1m', '\u202e', 'a\nb', '\r'];
 	work(home, '.cursor/mcp.json', json({mcpServers: {a: {command: 'x', args: odd}}}));
@@ -144,7 +144,7 @@ test('import prints no character that a terminal would obey, and the values stay
 	t.deepEqual(parse(out).servers.a.args, odd);
 });
 
-test('import without servers exits with 1 and names the files, and an unknown client is a usage error', async t => {
+test('import without servers exits with 1 and names the files, and rejects an unknown client', async t => {
 	const home = newHome(t);
 	const none = await home.run('import', 'cursor');
 	t.is(none.code, 1);
@@ -157,7 +157,7 @@ test('import without servers exits with 1 and names the files, and an unknown cl
 	t.is(misplaced.code, 2);
 });
 
-/** Texts in which a secret stands beside a reference, in its default, or in the middle of a word. */
+/** Secrets next to references, in their defaults, and inside of words. */
 const mixed = {
 	inputs: [{id: 'pw', type: 'promptString', password: true, default: 'input-secret-01'}],
 	servers: {
@@ -194,7 +194,7 @@ const mixed = {
 	},
 };
 
-test('import replaces secrets beside references, in defaults, within texts, and all values of an envFile [U-P0-4]', async t => {
+test('import replaces secrets next to references, in defaults, within texts, and all of an envFile [U-P0-4]', async t => {
 	const home = newHome(t);
 	work(home, '.env', 'DB_PASS=file-secret-14\nPLAIN=file-secret-15\n');
 	work(home, '.vscode/mcp.json', json(mixed));
@@ -242,7 +242,7 @@ test('import replaces secrets beside references, in defaults, within texts, and 
 	t.regex(copied.out, /file-secret-14/);
 });
 
-test('import takes variables with the names of members of objects [U-P0-4]', async t => {
+test('import accepts variables with the names of object members [U-P0-4]', async t => {
 	const home = newHome(t);
 	const env = {A: `$\{constructor}`, B: `$\{__proto__}`, C: `$\{toString}`};
 	work(home, '.cursor/mcp.json', json({mcpServers: {a: {command: 'x', env}}}));
@@ -251,7 +251,7 @@ test('import takes variables with the names of members of objects [U-P0-4]', asy
 	t.deepEqual(parse(out).servers.a.env, env);
 });
 
-test('import with many warnings prints none of Node itself [U-P0-4]', async t => {
+test('import with many warnings prints no warnings of Node [U-P0-4]', async t => {
 	const home = newHome(t);
 	const names = Array.from({length: 20}, (_, index) => `server-${index}`);
 	const servers = (command: string): string =>
@@ -261,6 +261,6 @@ test('import with many warnings prints none of Node itself [U-P0-4]', async t =>
 	const {code, stderr} = await home.run('import');
 	t.is(code, 0, stderr);
 	for (const name of names)
-		t.true(stderr.includes(`the server ${name} is ${name}-2, since the name is taken.`));
+		t.true(stderr.includes(`the server ${name} is imported as ${name}-2, since the name is already in use.`));
 	t.notRegex(stderr, /Warning:/);
 });

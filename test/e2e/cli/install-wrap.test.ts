@@ -10,7 +10,7 @@ import {newHome} from './home.js';
 
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-test('install --wrap puts bridge in front of commands, and --unwrap restores the file [U-P0-4]', async t => {
+test('install --wrap adds bridge in front of commands, and --unwrap restores the file [U-P0-4]', async t => {
 	const home = newHome(t);
 	const [command = '', ...args] = server('shop');
 	const before = json({
@@ -27,9 +27,9 @@ test('install --wrap puts bridge in front of commands, and --unwrap restores the
 	const file = home.put('.claude.json', before);
 	const wrapped = await home.run('install', 'claude', '--wrap', '--user', '--yes');
 	t.is(wrapped.code, 0, wrapped.stderr);
-	t.regex(wrapped.out, /Skipped: remote has a url; /);
+	t.regex(wrapped.out, /Skipped: remote has a url, /);
 	t.regex(wrapped.out, /\n\+ .*bridge\.js"/);
-	t.regex(wrapped.out, /The file as it was: /);
+	t.regex(wrapped.out, /The previous file is saved as /);
 	t.false(wrapped.out.includes('hunter2'));
 	const {mcpServers, projects} = JSON.parse(readFileSync(file, 'utf8'));
 	t.like(mcpServers.shop, {command: process.execPath, env: {API_TOKEN: 'hunter2'}});
@@ -45,17 +45,17 @@ test('install --wrap puts bridge in front of commands, and --unwrap restores the
 	});
 	t.teardown(() => started.kill());
 	started.stdin.write(`${handshake[0]}\n`);
-	const [answer] = await once(started.stdout, 'data');
-	t.regex(String(answer), /"serverInfo"/);
+	const [response] = await once(started.stdout, 'data');
+	t.regex(String(response), /"serverInfo"/);
 	started.stdin.end();
 	await once(started, 'exit');
 	const again = await home.run('install', 'claude', '--wrap', '--user', '--yes');
-	t.regex(again.out, /Skipped: shop is wrapped already\.\n.*nothing is to be done/s);
+	t.regex(again.out, /Skipped: shop is already wrapped\.\n.*Nothing was changed/s);
 	t.is((await home.run('install', 'claude', '--unwrap', '--user', '--yes')).code, 0);
 	t.is(readFileSync(file, 'utf8'), before);
 });
 
-test('install --wrap works on the files of all clients, with absolute paths if bridge is not in PATH [U-P0-4]', async t => {
+test('install --wrap works for all clients, with absolute paths if bridge is not in PATH [U-P0-4]', async t => {
 	const home = newHome(t);
 	const toml = '# mine\n[mcp_servers.a]\ncommand = "x"\nargs = ["y"]\n';
 	home.put('.codex/config.toml', toml);
@@ -81,7 +81,7 @@ test('install --wrap works on the files of all clients, with absolute paths if b
 	}
 });
 
-test('the changes that install shows have no secrets of the file, however they are written [U-P0-4]', async t => {
+test('install hides all secrets of the file in its diff, however they are written [U-P0-4]', async t => {
 	const home = newHome(t);
 	const texts = [
 		'hunter2secretvalue',
@@ -115,7 +115,7 @@ test('the changes that install shows have no secrets of the file, however they a
 		t.true(readFileSync(file, 'utf8').includes(text), 'the file keeps them');
 });
 
-test('install has a name for each kind of entry, so that none replaces another [U-P1-10]', async t => {
+test('install uses a different name for each kind of entry, so that none replaces another [U-P1-10]', async t => {
 	const home = newHome(t);
 	home.put('.config/bridge/bridge.yaml', 'servers: {a: {command: x}}');
 	for (const args of [
@@ -140,7 +140,7 @@ test('install has a name for each kind of entry, so that none replaces another [
 	t.like(servers['bridge-gateway'], {type: 'http', url: 'http://127.0.0.1:7411/mcp'});
 });
 
-test('install replaces an entry of the same kind only, and finds another name otherwise [U-P0-4]', async t => {
+test('install replaces only an entry of the same kind and otherwise uses another name [U-P0-4]', async t => {
 	const home = newHome(t);
 	home.put('.config/bridge/bridge.yaml', 'servers: {a: {command: x}}');
 	const file = join(home.cwd, '.cursor', 'mcp.json');
@@ -150,7 +150,7 @@ test('install replaces an entry of the same kind only, and finds another name ot
 		['--url', 'http://127.0.0.1:1/mcp/hub'],
 		['--hub'],
 		['--identity', 'arch'],
-		// Once more, and as an update.
+		// These update existing entries.
 		['--url', urls[1] ?? ''],
 		['--hub'],
 		['--identity', 'critic'],
@@ -171,18 +171,18 @@ test('install replaces an entry of the same kind only, and finds another name ot
 	t.regex(stderr, /For the hub, write: bridge install cursor --hub/);
 });
 
-test('install --hub refuses a configuration that is missing or untrusted, and flags that exclude each other', async t => {
+test('install --hub rejects a missing or untrusted configuration and conflicting flags', async t => {
 	const home = newHome(t);
 	for (const [args, message] of [
-		[['claude', '--hub'], /There is no configuration file for the hub/],
+		[['claude', '--hub'], /No configuration file was found for the hub/],
 		[['claude', '--hub', '--url', 'http://127.0.0.1/mcp'], /--hub and --url exclude each other/],
 		[['claude', '--wrap', '--unwrap'], /--wrap and --unwrap exclude each other/],
 		[['claude', 'name', '--wrap'], /Unexpected argument "name" for bridge install --wrap/],
 		[
 			['claude', '--wrap', '--identity', 'arch'],
-			/--wrap takes no configuration and no flags of bridge serve/,
+			/--wrap cannot be combined with --config or flags of bridge serve/,
 		],
-		[['cursor', '--wrap'], /There is no .*\.cursor\/mcp\.json\. Name another client, or use --user/],
+		[['cursor', '--wrap'], /\.cursor\/mcp\.json does not exist\. Choose another client, or use --user/],
 	] as const) {
 		const {code, stderr} = await home.run('install', ...args, '--yes');
 		t.is(code, 2, stderr);
@@ -193,7 +193,7 @@ test('install --hub refuses a configuration that is missing or untrusted, and fl
 	t.deepEqual(readdirSync(home.cwd), ['bridge.yaml']);
 });
 
-test('an entry for the hub never names a trusted file of the working directory without --config [SEC-D7]', async t => {
+test('a hub entry never names a trusted file of the working directory without --config [SEC-D7]', async t => {
 	const home = newHome(t);
 	writeFileSync(join(home.cwd, 'bridge.yaml'), 'servers: {a: {command: x}}');
 	t.is((await home.run('trust')).code, 0);
@@ -204,13 +204,16 @@ test('an entry for the hub never names a trusted file of the working directory w
 		const {code, out, stderr} = await home.run(...args);
 		t.is(code, 2, out);
 		t.regex(stderr, /bridge\.yaml was found in the working directory/);
-		t.regex(stderr, /Later changes of a named file run without a check of trust\..* --config bridge\.yaml/s);
+		t.regex(
+			stderr,
+			/Later changes to a file that is passed with --config run without a trust check\..* --config bridge\.yaml/s,
+		);
 		t.is(out, '');
 	}
 	t.deepEqual(readdirSync(home.cwd), ['bridge.yaml']);
 	const named = await home.run('install', 'claude', '--hub', '--config', 'bridge.yaml', '--yes');
 	t.is(named.code, 0, named.stderr);
-	t.regex(named.out, /Later changes of a named file run without a check of trust\./);
+	t.regex(named.out, /Later changes to a file that is passed with --config run without a trust check\./);
 });
 
 test('Ctrl+C at the prompt of install writes nothing and exits with 130 [U-P0-5]', async t => {

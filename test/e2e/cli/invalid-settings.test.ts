@@ -19,9 +19,9 @@ for (const [args, message] of [
 		['--role', 'nope'],
 		'--role nope is not a role. No role is configured. Add [plugins.codex-mcp.roles.NAME] to .atm.toml, or choose another role.',
 	],
-	[['--model', 'a', '--fast'], '--model and --fast exclude each other. Give one of them.'],
+	[['--model', 'a', '--fast'], '--model and --fast exclude each other. Use one of them.'],
 ] as const)
-	test(`serve ${args.join(' ')} exits with 2 and lists what is allowed [S-D12]`, async t => {
+	test(`serve ${args.join(' ')} exits with 2 and lists the allowed values [S-D12]`, async t => {
 		const home = tempFolder(t);
 		const env = {...process.env, ATM_HOME: home};
 		const {code, stderr, stdout} = await runBridge(['serve', ...args], '', {cwd: home, env});
@@ -33,7 +33,7 @@ for (const [args, message] of [
 const invalid = '[plugins.codex-mcp]\nrole = "nope"\n[plugins.codex-mcp.roles.r]\nsandbox = "bogus"\n';
 
 for (const command of ['serve', 'config', 'doctor'])
-	test(`${command} reports a sandbox that Codex does not know, with file, key and allowed values [S-D12]`, async t => {
+	test(`${command} reports an unknown sandbox mode with file, key and allowed values [S-D12]`, async t => {
 		const home = tempFolder(t);
 		const folder = join(home, '.config', 'atm');
 		mkdirSync(folder, {recursive: true});
@@ -50,5 +50,5 @@ for (const command of ['serve', 'config', 'doctor'])
 			text,
 		);
 		t.true(text.includes('nope is not a role. The configured roles are r.'), text);
-		t.false(text.includes('All is well'), text);
+		t.false(text.includes('No problems found'), text);
 	});

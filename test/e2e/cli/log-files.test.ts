@@ -30,11 +30,11 @@ import {place, startServe} from '../serve/support.js';
 const puppet = server('puppet');
 const modeOf = (file: string): number => statSync(file).mode & 0o777;
 
-/** One conversation with a log. */
+/** Runs one conversation with a log. */
 const logTo = (...flags: string[]) =>
 	runBridge([...flags, '--', ...puppet], `${handshake[0]}\n`, {answers: 1});
 
-/** Names of log files that do not change with the hour. */
+/** Gives log files a name that does not depend on the time. */
 const fixedName = ['--filename-format', 'log.ndjson'];
 
 for (const [name, flags] of [
@@ -125,10 +125,10 @@ test.serial(
 	},
 );
 
-test.serial('a pipe, and a device that is a link, can still be logged to [SEC-D14]', async t => {
+test.serial('logs to a pipe and to a device behind a link [SEC-D14]', async t => {
 	const pipe = join(tempFolder(t), 'pipe');
 	execFileSync('mkfifo', [pipe]);
-	// It also holds the writing end, so that it does not end when a writer closes the pipe.
+	// The shell also holds the write end open, so that cat does not exit when a writer closes the pipe.
 	const reader = spawn('sh', ['-c', 'exec 3<>"$1"; echo ready; exec cat <&3', 'sh', pipe]);
 	t.teardown(() => reader.kill('SIGKILL'));
 	let text = '';

@@ -6,31 +6,34 @@ import {messageIn, RunningGateway} from '../../helpers/gateway.js';
 import {newFolder} from '../../helpers/program.js';
 import {linesOfLog, logLine, recordAsking, talkTo} from '../../replay/support.js';
 
-/** Starts the recorded server, for no longer than the test lasts. */
+/** Starts the recorded server and stops it after the test. */
 function serve(t: ExecutionContext, log: string, ...args: string[]): Running {
 	const running = startBridge(['replay', log, '--serve', ...args]);
 	t.teardown(() => running.child.kill('SIGKILL'));
 	return running;
 }
 
-/** What a server said in the order in which it did, but for the ids of its questions. */
-const said = (messages: readonly (Message | undefined)[]): unknown[] =>
+/** Removes the ids of server requests from messages of a server. */
+const withoutRequestIds = (messages: readonly (Message | undefined)[]): unknown[] =>
 	messages.map(message => (message && 'method' in message ? {...message, id: undefined} : message));
 
 const echo = (message: string): Message => ({name: 'echo', arguments: {message}});
 
-test('a client that does the same hears the same, in the same order', async t => {
+test('a client that repeats the recording receives the same messages in the same order', async t => {
 	const log = await recordAsking(t);
 	const recorded = linesOfLog(log).flatMap(({message, from}) =>
 		message && from !== 'client' ? [message] : [],
 	);
 	const running = serve(t, log);
 	await talkTo(running);
-	t.deepEqual(said(running.lines.map(line => JSON.parse(line) as Message)), said(recorded));
+	t.deepEqual(
+		withoutRequestIds(running.lines.map(line => JSON.parse(line) as Message)),
+		withoutRequestIds(recorded),
+	);
 	t.is(await running.end(), 0);
 });
 
-test('ids and tokens are those of the live client, and what is asked again is answered again', async t => {
+test('uses ids and tokens of the live client and responds to repeated requests', async t => {
 	const running = serve(t, await recordAsking(t));
 	await running.shakeHands();
 	const counting = {name: 'count', arguments: {to: 3}, _meta: {progressToken: 'live'}};
@@ -50,7 +53,7 @@ test('ids and tokens are those of the live client, and what is asked again is an
 	t.like(await running.request('ping', 'ping'), {result: {}});
 });
 
-test('what was not recorded is an error that names the nearest that was', async t => {
+test('rejects a request that was not recorded and names the nearest one', async t => {
 	const running = serve(t, await recordAsking(t));
 	await running.shakeHands();
 	const {error} = await running.request(1, 'tools/call', echo('hallo'));
@@ -60,12 +63,12 @@ test('what was not recorded is an error that names the nearest that was', async 
 		/\/params\/arguments\/message is "hello" there and "hallo" here/,
 	);
 	t.like(await running.request(2, 'tools/lst'), {error: {code: -32_601}});
-	// The answer to a question that was never asked changes nothing.
+	// A response to an unknown server request is ignored.
 	running.send({id: 'replay-99', result: {}});
 	t.true('result' in (await running.request(3, 'tools/call', echo('hello'))));
 });
 
-test('a question has to be answered before what came after it', async t => {
+test('waits for the response to a server request before it sends later messages', async t => {
 	const running = serve(t, await recordAsking(t));
 	await running.shakeHands();
 	running.send({id: 1, method: 'tools/call', params: {name: 'ask', arguments: {}}});
@@ -76,7 +79,7 @@ test('a question has to be answered before what came after it', async t => {
 	t.true(JSON.stringify(await running.answer(1)).includes('answered'));
 });
 
-test('--timing recorded takes the time that it took, and a request may have no answer', async t => {
+test('--timing recorded keeps the recorded delays, and a request may have no response', async t => {
 	const log = join(await newFolder(t), 'log.ndjson');
 	const at = (second: string, from: string, to: string, message: object): string =>
 		logLine(from, to, {jsonrpc: '2.0', ...message}, {time: `2026-11-16T01:02:0${second}Z`});
@@ -95,13 +98,13 @@ test('--timing recorded takes the time that it took, and a request may have no a
 	await running.shakeHands();
 	const since = performance.now();
 	await running.request(2, 'tools/call', echo('slow'));
-	// What is waited for can take longer, but not less.
+	// The delay may be longer, but not shorter.
 	t.true(performance.now() - since >= 290);
 	const {error} = await running.request(3, 'tools/call', echo('never'));
 	t.regex(String((error as Message).message), /no response to it/);
 });
 
-test('--listen plays the recorded server over HTTP, to each session from its beginning, and to clients of other versions', async t => {
+test('--listen serves each HTTP session from the start of the recording, also to clients of other versions', async t => {
 	const log = await recordAsking(t);
 	const running = serve(t, log, '--listen', '127.0.0.1:0');
 	const [line = ''] = await running.hasLines(1);

@@ -12,7 +12,7 @@ import {asking, linesOfLog, logLine, recordAsking, TOKEN} from '../../replay/sup
 
 const replay = (log: string, ...args: string[]) => runBridge(['replay', log, ...args]);
 
-test('a session replayed against the same server is the same, for either side of bridge', async t => {
+test('a replay against the same server reports no differences on either side of bridge', async t => {
 	const log = await recordAsking(t, '--target-version', '2024-11-05');
 	for (const side of ['client', 'upstream']) {
 		const {code, stdout, stderr} = await replay(log, ...TOKEN, '--side', side, '--', ...asking());
@@ -20,13 +20,13 @@ test('a session replayed against the same server is the same, for either side of
 		t.regex(stdout.at(-1) ?? '', /^✓ 10 compared: 10 same/);
 	}
 	const {stderr} = await replay(log, ...TOKEN, '--', ...asking());
-	t.regex(stderr, /--side upstream replays to the server itself what it heard/);
+	t.regex(stderr, /--side upstream replays the translated messages/);
 	const strict = await replay(log, ...TOKEN, '--strict', '--', ...asking());
 	t.is(strict.code, 1);
 	t.regex(strict.stdout.join('\n'), /tools\/call now\n {4}\/result\/content\/0\/text\n {4}- "It is /);
 });
 
-test('a server that changed is told by what changed, and in a report', async t => {
+test('reports the differences of a changed server on stdout and in a JUnit report', async t => {
 	const log = await recordAsking(t);
 	const report = join(await newFolder(t), 'junit.xml');
 	const {code, stdout} = await replay(log, ...TOKEN, '--junit', report, '--', ...asking('--changed'));
@@ -57,7 +57,7 @@ test('a server that changed is told by what changed, and in a report', async t =
 	t.is(lenient.code, 0, lenient.stdout.join('\n'));
 });
 
-test('secrets are not in a log, and have to be given', async t => {
+test('requires the values of secrets, which are not in the log', async t => {
 	const log = await recordAsking(t);
 	const without = await replay(log, '--', ...asking());
 	t.is(without.code, 2);
@@ -71,13 +71,13 @@ test('secrets are not in a log, and have to be given', async t => {
 	t.false(wrong.stdout.join('\n').includes('swordfish'));
 });
 
-test('--update puts what the server says now in the place of what it said, and leaves other connections', async t => {
+test('--update replaces the recorded responses and keeps other connections', async t => {
 	const log = await recordAsking(t);
 	const other = logLine('someone', 'else', {jsonrpc: '2.0', method: 'kept'}, {ConnID: 'other'});
 	writeFileSync(log, `${other}\n${readFileSync(log, 'utf8')}`);
 	const {code, stdout} = await replay(log, ...TOKEN, '--update', '--', ...asking('--changed'));
 	t.is(code, 0);
-	t.is(stdout.at(-1), 'The recording is updated.');
+	t.is(stdout.at(-1), 'The recording was updated.');
 	t.is(statSync(log).mode & 0o777, 0o600);
 	t.false(readFileSync(log, 'utf8').includes('hunter2'));
 	t.is(linesOfLog(log)[0]?.ConnID, 'other');
@@ -85,7 +85,7 @@ test('--update puts what the server says now in the place of what it said, and l
 	t.is(again.code, 0, again.stdout.join('\n'));
 });
 
-test('a server that dies is told of, with what was left, and no recording is replaced by that', async t => {
+test('reports the exit of the server and the remaining requests, and keeps the recording', async t => {
 	const log = join(await newFolder(t), 'log.ndjson');
 	const call = (id: number, name: string): string[] => [
 		logLine('client', 'it', {
@@ -106,7 +106,7 @@ test('a server that dies is told of, with what was left, and no recording is rep
 	t.is(readFileSync(log, 'utf8'), content);
 });
 
-test('a server that cannot be started is used wrongly, and one that never answers is not waited for longer than --timeout', async t => {
+test('a server that cannot be started is a usage error, and --timeout limits the wait for a response', async t => {
 	const log = join(await newFolder(t), 'log.ndjson');
 	const lines = [
 		logLine('client', 'it', {jsonrpc: '2.0', id: 1, method: 'ping'}),
@@ -119,28 +119,28 @@ test('a server that cannot be started is used wrongly, and one that never answer
 	const silent = await replay(log, '--timeout', '0.2', '--', 'sleep', '60');
 	t.is(silent.code, 1);
 	t.regex(silent.stdout.join('\n'), /No response/);
-	const nobody = await replay(log, '--url', 'http://127.0.0.1:1/mcp');
-	t.is(nobody.code, 1);
-	t.regex(nobody.stdout.join('\n'), /1 different/);
+	const unreachable = await replay(log, '--url', 'http://127.0.0.1:1/mcp');
+	t.is(unreachable.code, 1);
+	t.regex(unreachable.stdout.join('\n'), /1 different/);
 });
 
-/** What is used wrongly, and what the error says. */
-const wrong: ReadonlyArray<readonly [args: readonly string[], says: RegExp]> = [
-	[[], /bridge replay has no log/],
-	[['LOG'], /bridge replay has no server/],
+/** Invalid usages, and patterns for their errors. */
+const wrong: ReadonlyArray<readonly [args: readonly string[], pattern: RegExp]> = [
+	[[], /bridge replay needs a log/],
+	[['LOG'], /bridge replay needs a server/],
 	[['LOG', 'other', '--', 'cat'], /Unexpected argument "other" for bridge replay/],
-	[['LOG', '--url', 'http://127.0.0.1:1/', '--', 'cat'], /a --url and a command/],
-	[['LOG', '--serve', '--', 'cat'], /the log is the server/],
+	[['LOG', '--url', 'http://127.0.0.1:1/', '--', 'cat'], /--url and a command/],
+	[['LOG', '--serve', '--', 'cat'], /--serve and a live server exclude each other/],
 	[['LOG', '--serve', '--junit', 'x'], /--junit is not valid with --serve/],
-	[['LOG', '--listen', '7000', '--', 'cat'], /--listen is for --serve/],
-	[['LOG', '--serve', '--listen', 'nowhere'], /cannot be read/],
-	[['LOG', '--serve', '--listen', '0.0.0.0:7000'], /could be reached by others/],
+	[['LOG', '--listen', '7000', '--', 'cat'], /--listen only applies to --serve/],
+	[['LOG', '--serve', '--listen', 'nowhere'], /is not valid/],
+	[['LOG', '--serve', '--listen', '0.0.0.0:7000'], /is reachable from other machines/],
 	[['LOG', '--update', '--log', 'x', '--', 'cat'], /--update writes to LOG itself/],
-	[['LOG', '--raw', '--', 'cat'], /to a socket/],
-	[['LOG', '--raw', '--serve'], /to a socket/],
+	[['LOG', '--raw', '--', 'cat'], /needs the address of a socket/],
+	[['LOG', '--raw', '--serve'], /needs an address to listen on/],
 	[['LOG', '--raw', '--strict', '--url', 'tcp://a:1'], /--strict is not valid with --raw/],
-	[['LOG', '--raw', '--url', 'http://a/'], /no place for raw bytes/],
-	[['LOG', '--ignore', 'result', '--', 'cat'], /no JSON pointer/],
+	[['LOG', '--raw', '--url', 'http://a/'], /not a TCP address/],
+	[['LOG', '--ignore', 'result', '--', 'cat'], /not a JSON pointer/],
 	[['LOG', '--set', '/a', '--', 'cat'], /has no value/],
 	[['LOG', '--timing', 'slow', '--', 'cat'], /Unknown value "slow" for --timing/],
 	[['LOG', '--cache-tools', '--', 'cat'], /--cache-tools is not valid for bridge replay/],
@@ -152,13 +152,13 @@ async function inputOf(...args: readonly string[]) {
 	return found.input;
 }
 
-test('what cannot be meant is said', async t => {
-	for (const [args, says] of wrong) {
+test('rejects invalid flags and parses the values of --set', async t => {
+	for (const [args, pattern] of wrong) {
 		const error = await t.throwsAsync(async () => {
 			const {positionals: words, upstreamCommand: server, options} = await inputOf(...args);
 			checkReplayFlags(words, server, options as ReplayFlags);
 		});
-		t.regex(error?.message ?? '', says, args.join(' '));
+		t.regex(error?.message ?? '', pattern, args.join(' '));
 		t.is((error as BridgeError).exitCode, 2);
 	}
 	const {options} = await inputOf(
@@ -178,12 +178,12 @@ test('what cannot be meant is said', async t => {
 	);
 });
 
-test('a log that does not have what is wanted is told of, with exit code 2', async t => {
+test('rejects a missing log or connection, or several servers, with exit code 2', async t => {
 	const log = join(await newFolder(t), 'log.ndjson');
 	const line = (ConnID: string, to: string): string =>
 		logLine('client', to, {jsonrpc: '2.0', method: 'm'}, {ConnID});
 	writeFileSync(log, `${line('A', 'one')}\n${line('B', 'two')}\n`);
-	for (const [args, says] of [
+	for (const [args, pattern] of [
 		[['/no/such/log'], /\/no\/such\/log cannot be read/],
 		[[log, '--conn', 'nobody'], /no connection nobody/],
 		[
@@ -193,7 +193,7 @@ test('a log that does not have what is wanted is told of, with exit code 2', asy
 	] as const) {
 		const {code, stderr} = await runBridge(['replay', ...args, '--', 'cat']);
 		t.is(code, 2, args.join(' '));
-		t.regex(stderr, says, args.join(' '));
+		t.regex(stderr, pattern, args.join(' '));
 	}
 	const {code, stdout} = await runBridge(['replay', '--help']);
 	t.is(code, 0);
@@ -202,7 +202,7 @@ test('a log that does not have what is wanted is told of, with exit code 2', asy
 
 const BAD = '<script>alert(1)</script>\u001b[31m\u001b]0;pwn\u0007"\'&\u202e\u009b1m';
 
-/** A log whose every field is meant to do harm, with a message of 50 MB and a torn end. */
+/** Creates a log whose every field is malicious, with messages of 50 MB and a torn end. */
 function hostileLog(): string {
 	const message = (from: string, to: string, body: object): string =>
 		logLine(from, to, {jsonrpc: '2.0', ...body});
@@ -220,27 +220,27 @@ function hostileLog(): string {
 	return lines.join('\n').slice(0, -10);
 }
 
-/** Whether a text has anything in it that a terminal would take for an order. */
-function isHarmless(t: ExecutionContext, text: string): void {
-	// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for.
+/** Asserts that a text contains no control or bidi characters. */
+function assertHarmless(t: ExecutionContext, text: string): void {
+	// biome-ignore lint/suspicious/noControlCharactersInRegex: the test detects these characters.
 	t.notRegex(text, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
 }
 
-test('a hostile log does no harm', async t => {
+test('a malicious log cannot affect the terminal or the report', async t => {
 	const folder = await newFolder(t);
 	const [log, report] = [join(folder, 'log.ndjson'), join(folder, 'junit.xml')];
 	writeFileSync(log, hostileLog());
 	const {code, stdout, stderr} = await replay(log, '--junit', report, '--', ...asking());
 	t.is(code, 1);
 	t.regex(stdout.join('\n'), /✗ 2 compared: 0 same, 2 different/);
-	isHarmless(t, stdout.join('\n'));
-	isHarmless(t, stderr);
-	t.regex(stderr, /could not be read, and were left out: 1/);
+	assertHarmless(t, stdout.join('\n'));
+	assertHarmless(t, stderr);
+	t.regex(stderr, /Unreadable lines were skipped: 1/);
 	t.true(stdout.join('\n').length < 10_000);
 	const xml = readFileSync(report, 'utf8');
-	isHarmless(t, xml);
+	assertHarmless(t, xml);
 	t.false(xml.includes('<script>'));
 	const serve = await runBridge(['replay', log, '--serve'], '', {});
 	t.is(serve.code, 0);
-	isHarmless(t, serve.stderr);
+	assertHarmless(t, serve.stderr);
 });

@@ -9,7 +9,7 @@ import {bridgeLine, onTerminal, startOnTerminal} from '../../helpers/terminal.js
 
 const puppet = server('puppet');
 const CTRL_C = '\u0003';
-/** Terminals in an environment where nothing decides about colors. */
+/** An environment without variables that control colors. */
 const {NO_COLOR: _, FORCE_COLOR: __, ...plain} = process.env;
 
 for (const [title, args, waits] of [
@@ -30,7 +30,7 @@ for (const [title, args, waits] of [
 	],
 	['bridge serve', ['serve'], /^bridge: Waiting for an MCP client on stdin\. .*bridge install/m],
 ] as const)
-	test(`${title} on a terminal says what it waits for [U-P1-14]`, async t => {
+	test(`${title} explains on a terminal what it waits for [U-P1-14]`, async t => {
 		const folder = await newFolder(t);
 		const [command, ...rest] = puppet;
 		await writeFile(join(folder, 'hub.json'), JSON.stringify({servers: {puppet: {command, args: rest}}}));
@@ -45,7 +45,7 @@ for (const [title, args, waits] of [
 async function gateway(t: ExecutionContext, servers: object, env: NodeJS.ProcessEnv = plain) {
 	const file = join(await newFolder(t), 'bridge.json');
 	await writeFile(file, JSON.stringify({servers}));
-	// With exec, the exit code is that of the gateway, not of a shell that Ctrl+C interrupted, too.
+	// With exec, the exit code is that of the gateway and not of a shell that Ctrl+C also interrupts.
 	return startOnTerminal(t, `exec ${bridgeLine('gateway', '--config', file, '--port', '0')}`, env);
 }
 
@@ -59,7 +59,7 @@ const slow = {
 	],
 };
 
-test('a gateway on a terminal shows its URL, and each server as it connects [U-P1-11]', async t => {
+test('a gateway on a terminal prints its URL and the state of each server [U-P1-11]', async t => {
 	const terminal = await gateway(t, {puppet: {command, args}, broken, slow, off: {command, enabled: false}});
 	await terminal.shows(/^ {2}http:\/\/127\.0\.0\.1:\d+\/ +page/m);
 	await terminal.shows(/✔ puppet +puppet 1, 2025-11-25, 0 tools, [\d.]+ s/);
@@ -75,7 +75,7 @@ test('a gateway on a terminal shows its URL, and each server as it connects [U-P
 	t.regex(terminal.text(), /Stopping\./);
 });
 
-test('a gateway on a terminal has no colors with NO_COLOR [U-P1-11]', async t => {
+test('a gateway on a terminal prints no colors with NO_COLOR [U-P1-11]', async t => {
 	const terminal = await gateway(t, {puppet: {command, args}}, {...plain, NO_COLOR: '1'});
 	await terminal.shows(/^✔ puppet +puppet 1/m);
 	terminal.type(CTRL_C);
@@ -83,7 +83,7 @@ test('a gateway on a terminal has no colors with NO_COLOR [U-P1-11]', async t =>
 	t.false(terminal.text().includes('\u001b['));
 });
 
-test('Ctrl+C with pending requests says how long the gateway waits, and a second one stops at once [U-P1-13]', async t => {
+test('Ctrl+C with pending requests prints the time limit, and a second one stops at once [U-P1-13]', async t => {
 	const terminal = await gateway(t, {puppet: {command, args}});
 	await terminal.shows(/✔/);
 	const [, url = ''] = /(http:\/\/127\.0\.0\.1:\d+)\/ +page/.exec(terminal.text()) ?? [];
@@ -112,7 +112,7 @@ test('Ctrl+C with pending requests says how long the gateway waits, and a second
 	await pending;
 });
 
-test('trace and log on a terminal have one clock, the local one [U-P1-1]', async t => {
+test('trace and log on a terminal both use local time [U-P1-1]', async t => {
 	const bridge = bridgeLine('--debug', '--log-level', 'debug', '--', ...puppet);
 	const calls = ['{"jsonrpc":"2.0","id":1,"method":"echo"}', 'not JSON']
 		.map(line => `echo '${line}'`)

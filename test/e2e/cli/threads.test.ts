@@ -8,7 +8,7 @@ import {newHome} from './home.js';
 const THREAD = '0199a213-81c0-7800-8aa1-bbab2a035a53';
 const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
 
-test('threads lists the sessions of all teams as a table, those used last first [FR-13.5]', async t => {
+test('threads lists the sessions of all teams as a table, most recently used first [FR-13.5]', async t => {
 	const {sessions, run} = newHome(t);
 	sessions('red', {codex_id: 'codex:1', identity: 'old', status: 'closed', last_active: daysAgo(3)});
 	sessions('blue', {
@@ -30,7 +30,7 @@ test('threads lists the sessions of all teams as a table, those used last first 
 	t.is((head ?? '').indexOf('TEAM'), (first ?? '').indexOf('blue'));
 });
 
-test('threads --team, --repo and --identity choose, and --json has every field [FR-13.5]', async t => {
+test('threads --team, --repo and --identity filter the list, and --json prints every field [FR-13.5]', async t => {
 	const {sessions, run, cwd} = newHome(t);
 	sessions(
 		'red',
@@ -62,7 +62,7 @@ test('threads --team, --repo and --identity choose, and --json has every field [
 	]);
 });
 
-test('a session that is said to be active but has no process is shown as stale, and nothing is changed [FR-3.2]', async t => {
+test('an active session without a process is shown as stale, and the registry is not changed [FR-3.2]', async t => {
 	const {sessions, run, put} = newHome(t);
 	const file = sessions(
 		'red',
@@ -78,7 +78,7 @@ test('a session that is said to be active but has no process is shown as stale, 
 	t.is(readFileSync(file, 'utf8'), before);
 });
 
-test('threads --prune removes what is over and old, or whose folder is gone, with its summary, and says what [FR-13.5]', async t => {
+test('threads --prune removes old finished sessions, or those without a folder, and lists them [FR-13.5]', async t => {
 	const {sessions, run, put, home} = newHome(t);
 	const file = sessions(
 		'red',
@@ -110,7 +110,7 @@ test('threads --prune removes what is over and old, or whose folder is gone, wit
 	t.deepEqual(JSON.parse((await run('threads', '--prune', '--json')).out), []);
 });
 
-test('threads says which registry cannot be read, lists the others, and ends with 1', async t => {
+test('threads names an unreadable registry, lists the others and exits with 1', async t => {
 	const {sessions, run, put} = newHome(t);
 	sessions('red', {identity: 'fine'});
 	const broken = put('.config/atm/codex-sessions/blue/registry.json', '{"version":');
@@ -123,7 +123,7 @@ test('threads says which registry cannot be read, lists the others, and ends wit
 	t.is(readFileSync(broken, 'utf8'), '{"version":');
 });
 
-test('what is in a registry writes nothing to the terminal but text [K5]', async t => {
+test('threads escapes control characters in a registry [K5]', async t => {
 	const {sessions, run} = newHome(t);
 	sessions('red', {branch: 'a\u001b[2J\nb', tag: '\u009b31m'});
 	const {out} = await run('threads');
@@ -131,7 +131,7 @@ test('what is in a registry writes nothing to the terminal but text [K5]', async
 	t.is(out.split('\n').length, 3);
 });
 
-test('summary prints what a session left, by codex id, thread id and identity [FR-13.6]', async t => {
+test('summary prints the summary of a session by codex id, thread id or identity [FR-13.6]', async t => {
 	const {sessions, run, put} = newHome(t);
 	sessions('red', {
 		codex_id: 'codex:1',
@@ -156,26 +156,29 @@ test('summary prints what a session left, by codex id, thread id and identity [F
 	});
 });
 
-test('summary says what is missing: the id, the session, the summary, the team [FR-13.6]', async t => {
+test('summary names the missing id, session, summary or team [FR-13.6]', async t => {
 	const {sessions, run, put} = newHome(t);
 	sessions('red', {codex_id: 'codex:1', identity: 'arch', thread_id: THREAD});
 	sessions('blue', {codex_id: 'codex:2', identity: 'arch', thread_id: THREAD});
 	put(`.config/atm/codex-sessions/blue/arch/${THREAD}/summary.md`, 'blue');
-	const told = async (...args: string[]) => {
+	const failure = async (...args: string[]) => {
 		const {code, stderr} = await run('summary', ...args);
 		return `${code} ${stderr}`;
 	};
-	t.regex(await told(), /^2 .*bridge summary has no session\./);
-	t.regex(await told('nobody'), /^1 .*There is no session nobody\. bridge threads lists all\./);
-	t.regex(await told('codex:1'), /^1 .*The session codex:1 \(arch\) has no summary\./);
-	t.regex(await told('arch'), /^1 .*arch is known in several teams: blue, red\. Say which: --team TEAM\./);
+	t.regex(await failure(), /^2 .*bridge summary needs a session\./);
+	t.regex(await failure('nobody'), /^1 .*Session nobody was not found\. bridge threads lists all sessions\./);
+	t.regex(await failure('codex:1'), /^1 .*The session codex:1 \(arch\) has no summary\./);
+	t.regex(
+		await failure('arch'),
+		/^1 .*arch exists in several teams: blue, red\. Select one with --team TEAM\./,
+	);
 	t.is((await run('summary', 'arch', '--team', 'blue')).out, 'blue\n');
 	put('.config/atm/config.toml', '[core]\ndefault_team = "blue"');
 	t.is((await run('summary', 'arch')).out, 'blue\n');
 });
 
 for (const command of ['threads', 'summary', 'install', 'doctor', 'mail', 'atm-tools'])
-	test(`${command} --help has an example, and ends with 0`, async t => {
+	test(`${command} --help prints an example and exits with 0`, async t => {
 		const {code, out} = await newHome(t).run(command, '--help');
 		t.is(code, 0);
 		t.regex(out, new RegExp(`^bridge ${command}: `));
@@ -183,7 +186,7 @@ for (const command of ['threads', 'summary', 'install', 'doctor', 'mail', 'atm-t
 		t.regex(out, /Exit codes/);
 	});
 
-test('words and flags that have no meaning are refused with the command that they belong to', async t => {
+test('rejects unexpected arguments and flags and names the commands that accept them', async t => {
 	const {run} = newHome(t);
 	for (const [args, message] of [
 		[['threads', 'extra'], /Unexpected argument "extra" for bridge threads/],

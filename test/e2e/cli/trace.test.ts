@@ -1,23 +1,23 @@
 import test from 'ava';
 import {startPuppet} from '../../helpers/program.js';
 
-/** The lines of the trace among all of stderr. */
+/** Returns the trace lines in the output on stderr. */
 const traced = (stderr: string): string[] =>
 	stderr.split('\n').filter(line => /^\d\d:\d\d:\d\d\.\d{3}Z [→←]/.test(line));
 
 test.serial(
-	'--debug shows one line a message: time, direction, method, id, size, and on an answer its latency',
+	'--debug prints one line per message: time, direction, method, id, size, and the latency of a response',
 	async t => {
 		const {bridge} = await startPuppet(t, [], ['--debug']);
 		await bridge.request(1, 'slow', {ms: 50});
 		bridge.send({method: 'notifications/initialized'});
 		await bridge.request('two', 'tools/call', {name: 'weather'});
 		t.is(await bridge.end(), 0);
-		const [, , , ask, answer, note, call, error] = traced(bridge.stderr);
-		t.regex(ask ?? '', / → slow +#1 +\d+ B$/);
-		t.regex(answer ?? '', / ← slow +#1 +\d+ B +\d+\.\d ms$/);
-		t.true(Number(/([\d.]+) ms/.exec(answer ?? '')?.[1]) >= 40);
-		t.regex(note ?? '', / → notifications\/initialized +\d+ B$/);
+		const [, , , request, response, notification, call, error] = traced(bridge.stderr);
+		t.regex(request ?? '', / → slow +#1 +\d+ B$/);
+		t.regex(response ?? '', / ← slow +#1 +\d+ B +\d+\.\d ms$/);
+		t.true(Number(/([\d.]+) ms/.exec(response ?? '')?.[1]) >= 40);
+		t.regex(notification ?? '', / → notifications\/initialized +\d+ B$/);
 		t.regex(call ?? '', / → tools\/call weather +#"two" +\d+ B$/);
 		t.regex(error ?? '', / ← tools\/call weather +#"two" +\d+ B +\d+\.\d ms error -32601: /);
 		t.is(traced(bridge.stderr).length, 8);
@@ -25,7 +25,7 @@ test.serial(
 	},
 );
 
-test.serial('--debug shows what is refused, and the answer that bridge gives to it', async t => {
+test.serial('--debug prints rejected messages and the errors that bridge returns', async t => {
 	const {bridge} = await startPuppet(t, [], ['--debug']);
 	bridge.sendText('no message\n');
 	await bridge.message(({error}) => error !== undefined);
@@ -35,7 +35,7 @@ test.serial('--debug shows what is refused, and the answer that bridge gives to 
 	t.true(lines.some(line => /←.*error -32700/.test(line)));
 });
 
-test.serial('--debug shows no control characters of a method or an error', async t => {
+test.serial('--debug escapes control characters of methods and errors', async t => {
 	const {bridge} = await startPuppet(t, [], ['--debug']);
 	bridge.sendText('{"jsonrpc":"2.0","id":"a\\u001b[2J","method":"x\\u001b[31m\\n00:00:00.000 → forged"}\n');
 	await bridge.hasLines(2);
@@ -44,14 +44,14 @@ test.serial('--debug shows no control characters of a method or an error', async
 	t.false(traced(bridge.stderr).some(line => line.startsWith('00:00:00.000')));
 });
 
-test.serial('without --debug nothing of good traffic is on stderr', async t => {
+test.serial('without --debug, valid traffic prints nothing on stderr', async t => {
 	const {bridge} = await startPuppet(t, [], ['--log-level', 'error']);
 	await bridge.request(1, 'echo');
 	t.is(await bridge.end(), 0);
 	t.is(bridge.stderr, '');
 });
 
-test.serial('--debug shows no values of params or results [K4]', async t => {
+test.serial('--debug prints no values of params or results [K4]', async t => {
 	const {bridge} = await startPuppet(t, [], ['--debug', '--log-level', 'trace']);
 	await bridge.request(1, 'echo', {authorization: 'canary-1', name: 'x', arguments: {text: 'canary-2'}});
 	t.is(await bridge.end(), 0);

@@ -10,7 +10,9 @@ import {type Home, newHome} from './home.js';
 // Files that other users can write are rejected.
 process.umask(0o077);
 
-/** A hub that found its file, which names one server of tools and a pack that returns a number. */
+/**
+ * Starts a hub with a discovered file, which configures one server of tools and a pack that returns a number.
+ */
 async function startFound(
 	t: ExecutionContext,
 ): Promise<{home: Home; hub: Running; configure(...names: string[]): void; pack(value: number): void}> {
@@ -39,7 +41,7 @@ const numberOf = (hub: Running): Promise<string> =>
 	text(hub, 'tools/call', {name: 'run', arguments: {command: 'number.now()'}});
 
 test.serial(
-	'a running hub keeps the old configuration when its file changes, until that is trusted [SEC-D7]',
+	'a running hub keeps the old configuration when its file changes, until the change is trusted [SEC-D7]',
 	async t => {
 		const {home, hub, configure} = await startFound(t);
 		t.true((await text(hub, 'tools/list')).includes('one__'));
@@ -50,7 +52,7 @@ test.serial(
 		await until(() => logged(hub, 'config.untrusted').length > 0);
 		t.regex(
 			String(logged(hub, 'config.untrusted')[0]?.msg),
-			/has changed since it was trusted\. The previous configuration stays in force\. Review it, then run: bridge trust .*bridge\.json$/,
+			/has changed since it was trusted\. The previous configuration stays in effect\. Review it, then run: bridge trust .*bridge\.json$/,
 		);
 		t.true((await text(hub, 'tools/list')).includes('one__'));
 		await home.run('trust');
@@ -74,7 +76,7 @@ test.serial(
 	},
 );
 
-test.serial('a pack that leads to a file that cannot be read is an error of no command [SEC-D7]', async t => {
+test.serial('no command fails on a pack that links to an unreadable file [SEC-D7]', async t => {
 	const home = newHome(t);
 	writeFileSync(join(home.cwd, 'bridge.json'), JSON.stringify({packs: 'packs'}));
 	mkdirSync(join(home.cwd, 'packs'));

@@ -18,7 +18,7 @@ import {type Home, newHome} from './home.js';
 // Files that other users can write are rejected.
 process.umask(0o077);
 
-/** A clone whose bridge.yaml leaves a file behind when any of its commands or packs runs. */
+/** Creates a clone whose commands and packs leave a file behind when they run. */
 function newClone(t: ExecutionContext, name = 'bridge.yaml'): Home & {file: string; hasRun(): boolean} {
 	const home = newHome(t);
 	const file = join(home.cwd, name);
@@ -37,9 +37,9 @@ function newClone(t: ExecutionContext, name = 'bridge.yaml'): Home & {file: stri
 }
 
 for (const name of ['bridge.yaml', 'bridge.yml', 'bridge.json', 'bridge.toml'])
-	test.serial(`hub and gateway reject a ${name} of a clone and run nothing of it [SEC-D7]`, async t => {
+	test.serial(`hub and gateway reject a ${name} of a clone and run nothing from it [SEC-D7]`, async t => {
 		const clone = newClone(t, name);
-		// bridge must not fall through to the user's own file.
+		// bridge must not fall back to the user's own file.
 		clone.put('.config/bridge/bridge.yaml', 'servers: {}');
 		for (const args of [
 			['hub'],
@@ -58,7 +58,7 @@ for (const name of ['bridge.yaml', 'bridge.yml', 'bridge.json', 'bridge.toml'])
 	});
 
 test.serial(
-	'doctor reports an untrusted file as an error, uses nothing of it, and names the command [SEC-D7]',
+	'doctor reports an untrusted file as an error, uses nothing from it and names the command [SEC-D7]',
 	async t => {
 		const clone = newClone(t);
 		const {code, out} = await clone.run('doctor', '--json');
@@ -67,13 +67,13 @@ test.serial(
 		t.is(code, 1);
 		t.is(found?.state, 'error');
 		t.true(found?.remedy?.endsWith(`bridge trust ${clone.file}`));
-		// Nor does it listen where the file says.
+		// It must not check the address in the file either.
 		t.false(findings.some(({text}) => text.includes('127.0.0.1:0')));
 		t.false(clone.hasRun());
 	},
 );
 
-test.serial('config shows an untrusted file, and warns of it until it is trusted [SEC-D7]', async t => {
+test.serial('config prints an untrusted file and warns about it until it is trusted [SEC-D7]', async t => {
 	const clone = newClone(t);
 	for (const args of [['config'], ['config', '--check', 'bridge.yaml']]) {
 		const {code, out, stderr} = await clone.run(...args);
@@ -84,12 +84,12 @@ test.serial('config shows an untrusted file, and warns of it until it is trusted
 	await clone.run('trust');
 	t.is((await clone.run('config')).stderr, '');
 	writeFileSync(join(clone.cwd, 'packs', 'b.mjs'), '');
-	t.regex((await clone.run('config')).stderr, /The packs in .* are not those that were trusted/);
+	t.regex((await clone.run('config')).stderr, /The packs in .* differ from those that were trusted/);
 	t.false(clone.hasRun());
 });
 
 test.serial(
-	'trust prints what would run, records it with mode 0600, lists it and removes it [SEC-D7]',
+	'trust prints what will run, records it with mode 0600, lists it and removes it [SEC-D7]',
 	async t => {
 		const clone = newClone(t);
 		const {code, out, stderr} = await clone.run('trust');
@@ -114,7 +114,7 @@ test.serial(
 );
 
 test.serial(
-	'trust ends with another content, another path, and other packs, down to files in subfolders [SEC-D7]',
+	'changed content, another path or changed packs, even in subfolders, end the trust [SEC-D7]',
 	async t => {
 		const clone = newClone(t);
 		mkdirSync(join(clone.cwd, 'packs', 'lib'));
@@ -134,7 +134,7 @@ test.serial(
 		t.false(await isUsed());
 		await clone.run('trust');
 		t.true(await isUsed());
-		// A clone elsewhere that links to the trusted file gives other files to the relative paths in it.
+		// A clone that links to the trusted file resolves its relative paths to other files.
 		const other = join(clone.cwd, 'other');
 		mkdirSync(other);
 		symlinkSync(clone.file, join(other, 'bridge.yaml'));
@@ -146,23 +146,26 @@ test.serial(
 	},
 );
 
-test.serial('files that are named, and those in ~/.config/bridge, need no trust [SEC-D7]', async t => {
-	const clone = newClone(t);
-	const isUsed = async (cwd: string, args: string[], env = {}): Promise<boolean> => {
-		const running = startBridge(['hub', ...args, '--print-client', 'codex'], {
-			cwd,
-			env: {...clone.env, ...env},
-		});
-		running.stdin.end();
-		return (await running.exited).code === 0;
-	};
-	t.true(await isUsed(clone.cwd, ['--config', 'bridge.yaml']));
-	t.true(await isUsed(clone.cwd, [], {BRIDGE_CONFIG: 'bridge.yaml'}));
-	clone.put('.config/bridge/bridge.yaml', 'servers: {}');
-	t.true(await isUsed(join(clone.home, '.config/bridge'), []));
-	t.true(await isUsed(clone.home, []));
-	t.false(await isUsed(clone.cwd, []));
-});
+test.serial(
+	'files that are passed by path, and those in ~/.config/bridge, need no trust [SEC-D7]',
+	async t => {
+		const clone = newClone(t);
+		const isUsed = async (cwd: string, args: string[], env = {}): Promise<boolean> => {
+			const running = startBridge(['hub', ...args, '--print-client', 'codex'], {
+				cwd,
+				env: {...clone.env, ...env},
+			});
+			running.stdin.end();
+			return (await running.exited).code === 0;
+		};
+		t.true(await isUsed(clone.cwd, ['--config', 'bridge.yaml']));
+		t.true(await isUsed(clone.cwd, [], {BRIDGE_CONFIG: 'bridge.yaml'}));
+		clone.put('.config/bridge/bridge.yaml', 'servers: {}');
+		t.true(await isUsed(join(clone.home, '.config/bridge'), []));
+		t.true(await isUsed(clone.home, []));
+		t.false(await isUsed(clone.cwd, []));
+	},
+);
 
 test.serial('a gateway prints the path of the trusted file in its first line [SEC-D7]', async t => {
 	const clone = newClone(t);
@@ -173,12 +176,12 @@ test.serial('a gateway prints the path of the trusted file in its first line [SE
 	t.true(line.includes(clone.file), line);
 });
 
-for (const [args, says] of [
+for (const [args, pattern] of [
 	[
 		['trust'],
-		/This folder has none of bridge\.yaml, bridge\.yml, bridge\.json, bridge\.toml\. Name the file/,
+		/This folder has none of bridge\.yaml, bridge\.yml, bridge\.json, bridge\.toml\. Write: bridge trust FILE/,
 	],
-	[['trust', 'none/bridge.yaml'], /bridge\.yaml cannot be read: there is no such file/],
+	[['trust', 'none/bridge.yaml'], /bridge\.yaml cannot be read: no such file/],
 	[['trust', 'other.yaml'], /other\.yaml needs no trust.*--config other\.yaml/],
 	[['trust', '--list', 'bridge.yaml'], /--list takes neither/],
 	[['trust', 'a', 'b'], /Unexpected argument "b" for bridge trust/],
@@ -187,22 +190,19 @@ for (const [args, says] of [
 	test.serial(`bridge ${args.join(' ')} exits with 2 and prints what to do next [SEC-D7]`, async t => {
 		const {code, stderr} = await newHome(t).run(...args);
 		t.is(code, 2, stderr);
-		t.regex(stderr, says);
+		t.regex(stderr, pattern);
 	});
 
-test.serial(
-	'rejects packs over the limits of trust with a remedy, also because of a circular link [SEC-D7]',
-	async t => {
-		const clone = newClone(t);
-		symlinkSync('.', join(clone.cwd, 'packs', 'circle'));
-		for (let count = 0; count < 100; count++) writeFileSync(join(clone.cwd, 'packs', `${count}.txt`), '');
-		const {code, stderr} = await clone.run('trust');
-		t.is(code, 2);
-		t.regex(stderr, /more than 2000 files.*--config/);
-	},
-);
+test.serial('rejects packs over the limits with a remedy, also for a circular link [SEC-D7]', async t => {
+	const clone = newClone(t);
+	symlinkSync('.', join(clone.cwd, 'packs', 'circle'));
+	for (let count = 0; count < 100; count++) writeFileSync(join(clone.cwd, 'packs', `${count}.txt`), '');
+	const {code, stderr} = await clone.run('trust');
+	t.is(code, 2);
+	t.regex(stderr, /more than 2000 files.*--config/);
+});
 
-test.serial('trust shows the headers of a URL, with the variables in them [SEC-D7]', async t => {
+test.serial('trust prints the headers of a URL with unexpanded variables [SEC-D7]', async t => {
 	const home = newHome(t);
 	const file = join(home.cwd, 'bridge.yaml');
 	const variable = `$${'{AWS_SECRET_ACCESS_KEY}'}`;

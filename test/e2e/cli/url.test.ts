@@ -8,14 +8,14 @@ import {event, reply, startTcp, startUpstream, stream, type Upstream} from '../.
 
 const call = (id: number) => ({id, method: 'tools/call', params: {name: 'echo', arguments: {id}}});
 
-/** `bridge --url` in front of an upstream, after the handshake. */
+/** Connects `bridge --url` to an upstream and completes the handshake. */
 async function connected(t: ExecutionContext, upstream: Upstream, ...flags: string[]): Promise<Running> {
 	const bridge = start(t, ['--url', upstream.url, ...flags]);
 	await bridge.shakeHands();
 	return bridge;
 }
 
-test('stdout has nothing but messages, whatever the server and the log have to say [K6]', async t => {
+test('stdout contains only messages, whatever the server returns and bridge logs [K6]', async t => {
 	const upstream = await startUpstream(t);
 	const bridge = await connected(t, upstream, '--debug', '--log-level', 'trace');
 	upstream.mood = met => {
@@ -38,7 +38,7 @@ test('stdout has nothing but messages, whatever the server and the log have to s
 	t.regex(bridge.stderr, /→ garbage/);
 });
 
-test('a client that stops reading is the end of it, in order [L4]', async t => {
+test('exits gracefully when the client stops reading [L4]', async t => {
 	const upstream = await startUpstream(t);
 	const bridge = spawn(process.execPath, [bridgeBin, '--url', upstream.url]);
 	t.teardown(() => bridge.kill('SIGKILL'));
@@ -58,7 +58,7 @@ test('a client that stops reading is the end of it, in order [L4]', async t => {
 	await upstream.meets('DELETE');
 });
 
-test('the end of input ends the session of the server, when all is answered [L1]', async t => {
+test('ends the session at the end of input, after all responses [L1]', async t => {
 	const upstream = await startUpstream(t);
 	const input = [...handshake, ...[1, 2, 3].map(id => JSON.stringify({jsonrpc: '2.0', ...call(id)}))];
 	const {code, stdout} = await runBridge(['--url', upstream.url], `${input.join('\n')}\n`, {answers: 4});
@@ -70,7 +70,7 @@ test('the end of input ends the session of the server, when all is answered [L1]
 });
 
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-	test(`${name} ends the session of the server, too [L1]`, async t => {
+	test(`${name} also ends the session [L1]`, async t => {
 		const upstream = await startUpstream(t);
 		const bridge = await connected(t, upstream);
 		bridge.child.kill(name);
@@ -78,14 +78,14 @@ for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
 		t.is(upstream.asked('DELETE').length, 1);
 	});
 
-test('nobody at the other end is an error for each request, and not the end [D1]', async t => {
+test('an unreachable server is an error for each request, and bridge keeps running [D1]', async t => {
 	const bridge = start(t, ['--url', 'http://127.0.0.1:1/mcp']);
 	t.like(await bridge.request(1, 'initialize', opening), {error: {code: -31001, data: {source: 'bridge'}}});
 	t.like(await bridge.request(2, 'tools/list'), {error: {data: {source: 'bridge'}}});
 	t.is(await bridge.end(), 1);
 });
 
-test('a server that wants credentials is told of with its status [D5]', async t => {
+test('reports the status of a server that requires credentials [D5]', async t => {
 	const upstream = await startUpstream(t, ({response, headers}) => {
 		if (headers.authorization === 'Bearer right') return false;
 		response.writeHead(401, {'www-authenticate': 'Bearer'}).end('who are you?');
@@ -100,7 +100,7 @@ test('a server that wants credentials is told of with its status [D5]', async t 
 	t.notRegex(known.stderr, /right/);
 });
 
-test('a redirect to another origin is not followed, and its error names that [A-G6] [D6]', async t => {
+test('does not follow a redirect to another origin and names its target in the error [A-G6] [D6]', async t => {
 	const secret = await startUpstream(t);
 	const upstream = await startUpstream(t, ({response}) => {
 		response.writeHead(307, {location: `${secret.url}?key=hidden`}).end();
@@ -114,14 +114,14 @@ test('a redirect to another origin is not followed, and its error names that [A-
 	t.is(secret.met.length, 0);
 });
 
-test('a server that speaks no HTTP is an error, and not a hang [D7]', async t => {
+test('reports a server that does not use HTTP instead of hanging [D7]', async t => {
 	const port = await startTcp(t, socket => socket.end('220 mail.example.com ESMTP\r\n'));
 	const bridge = start(t, ['--url', `http://127.0.0.1:${port}/mcp`]);
 	t.like(await bridge.request(1, 'initialize', opening), {error: {code: -31001}});
 	t.is(await bridge.end(), 1);
 });
 
-test('edge case 12: a session that the server has lost is renewed, and the call carried out once [C6]', async t => {
+test('edge case 12: re-initializes a lost session and executes the call once [C6]', async t => {
 	const upstream = await startUpstream(t);
 	const bridge = await connected(t, upstream);
 	upstream.lose();
@@ -130,7 +130,7 @@ test('edge case 12: a session that the server has lost is renewed, and the call 
 	t.is(upstream.asked('initialize').length, 2);
 });
 
-test('exits with 1 where the server cannot be reached, and the client gets one remedy [A-D13] [U-P1-15] [U-P1-18]', async t => {
+test('exits with 1 if the server is unreachable, and the client receives one remedy [A-D13] [U-P1-15] [U-P1-18]', async t => {
 	const bridge = start(t, ['--url', `http://127.0.0.1:${await freePort()}/mcp`]);
 	bridge.sendText(`${handshake[0]}\n`);
 	bridge.send({id: 2, method: 'tools/list'});
@@ -145,7 +145,7 @@ test('exits with 1 where the server cannot be reached, and the client gets one r
 	t.is(await bridge.end(), 1);
 });
 
-test('exits with 1 where the server died, and with 0 if it is back by then [A-D13]', async t => {
+test('exits with 1 if the server has died, and with 0 if it has recovered [A-D13]', async t => {
 	const upstream = await startUpstream(t);
 	const [lost, back] = [await connected(t, upstream), await connected(t, upstream)];
 	let isDead = true;
@@ -162,7 +162,7 @@ test('exits with 1 where the server died, and with 0 if it is back by then [A-D1
 	t.deepEqual([await lost.end(), await back.end()], [1, 0]);
 });
 
-test('exits with 1 where the URL does not take the handshake, and says what answers there [A-D13] [U-P1-18]', async t => {
+test('exits with 1 if the URL rejects the handshake, and reports its status [A-D13] [U-P1-18]', async t => {
 	const upstream = await startUpstream(t);
 	upstream.mood = ({response}) => {
 		response.writeHead(405).end();
@@ -177,7 +177,7 @@ test('exits with 1 where the URL does not take the handshake, and says what answ
 	t.is(await bridge.end(), 1);
 });
 
-test('exits with 1 where the server responds to initialize with an error, unless a later attempt is accepted [A-D13]', async t => {
+test('exits with 1 if the server rejects initialize, unless it accepts a later attempt [A-D13]', async t => {
 	const upstream = await startUpstream(t);
 	const accepted: unknown[] = [];
 	upstream.mood = met => {
@@ -193,7 +193,7 @@ test('exits with 1 where the server responds to initialize with an error, unless
 	t.is(await (await connected(t, upstream)).end(), 0);
 });
 
-test('a redirect of a WebSocket is not followed, and its error names the target [A-G6]', async t => {
+test('does not follow a redirect of a WebSocket and names the target in the error [A-G6]', async t => {
 	const upstream = await startUpstream(t, ({response}) => {
 		response.writeHead(307, {location: '/other?key=hidden'}).end();
 		return true;
@@ -206,7 +206,7 @@ test('a redirect of a WebSocket is not followed, and its error names the target 
 	);
 });
 
-test('exits with 1 where a WebSocket server is gone [A-D13]', async t => {
+test('exits with 1 if a WebSocket server closes the connection [A-D13]', async t => {
 	const port = await startTcp(t, socket => socket.destroy());
 	const bridge = start(t, ['--url', `ws://127.0.0.1:${port}/mcp`]);
 	t.like(await bridge.request(1, 'initialize', opening), {error: {code: -31001}});

@@ -8,7 +8,7 @@ import {onTerminal} from '../../helpers/terminal.js';
 
 const puppet = server('puppet');
 
-test.serial('--help prints help with an example on stdout, and ends with 0', async t => {
+test.serial('--help prints help with an example on stdout and exits with 0', async t => {
 	const {code, stdout, stderr} = await runBridge(['--help']);
 	t.is(code, 0);
 	t.is(stderr, '');
@@ -24,7 +24,7 @@ test.serial('--help prints help with an example on stdout, and ends with 0', asy
 		t.true(text.includes(word), word);
 });
 
-test.serial('--version prints the version alone', async t => {
+test.serial('--version prints only the version', async t => {
 	const {code, stdout, stderr} = await runBridge(['--version']);
 	t.is(code, 0);
 	t.is(stderr, '');
@@ -46,7 +46,7 @@ for (const [args, expected] of [
 	[['-v'], ['--version']],
 	[['version'], ['--version']],
 ] as const)
-	test.serial(`bridge ${args.join(' ')} is bridge ${expected.join(' ')} [U-P1-3]`, async t => {
+	test.serial(`bridge ${args.join(' ')} is equivalent to bridge ${expected.join(' ')} [U-P1-3]`, async t => {
 		const [one, other] = [await runBridge(args), await runBridge(expected)];
 		t.is(one.code, 0);
 		t.is(one.stderr, '');
@@ -54,20 +54,20 @@ for (const [args, expected] of [
 		t.deepEqual(one.stdout, other.stdout);
 	});
 
-test.serial('bridge help of an unknown command names the nearest one [U-P1-3]', async t => {
+test.serial('bridge help with an unknown command suggests the nearest one [U-P1-3]', async t => {
 	const {code, stderr} = await runBridge(['help', 'gatewy']);
 	t.is(code, 2);
 	t.regex(stderr, /Unknown command "gatewy"\. Did you mean gateway\?/);
 });
 
-test.serial('no line of a help text is over 100 columns, but for usage lines', async t => {
+test.serial('help texts are at most 100 columns wide, except usage lines', async t => {
 	for (const name of ['', 'gateway', 'install', 'replay', 'config', 'serve', 'doctor']) {
 		const {stdout} = await runBridge(['help', ...(name === '' ? [] : [name])]);
 		for (const line of stdout) t.true(line.length <= 100 || line.startsWith('  bridge '), line);
 	}
 });
 
-test.serial('on an older Node, the error says which is needed, and nothing of a bug [U-P0-5]', async t => {
+test.serial('an older Node exits with the required version and does not report a bug [U-P0-5]', async t => {
 	const older = `data:text/javascript,${encodeURIComponent('Object.defineProperty(process,"versions",{value:{...process.versions,node:"18.20.8"}})')}`;
 	const {code, stderr} = await runBridge(['--version'], '', {
 		env: {...process.env, NODE_OPTIONS: `--import=${older}`},
@@ -76,7 +76,7 @@ test.serial('on an older Node, the error says which is needed, and nothing of a 
 	t.is(stderr, 'bridge needs Node 20.18.1 or later; this is 18.20.8.\n');
 });
 
-test.serial('--help and --version behind the -- belong to the server', async t => {
+test.serial('passes --help and --version after -- to the server', async t => {
 	const {code, stdout} = await runBridge(
 		['--', ...puppet, '--help', '--version'],
 		'{"jsonrpc":"2.0","id":1,"method":"argv"}\n',
@@ -86,8 +86,8 @@ test.serial('--help and --version behind the -- belong to the server', async t =
 	t.deepEqual(stdout, ['{"jsonrpc":"2.0","id":1,"result":{"argv":["--help","--version"]}}']);
 });
 
-/** What is used wrongly, and what the error has to name. */
-const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]> = [
+/** Invalid usages, and patterns for their errors. */
+const wrong: ReadonlyArray<readonly [args: readonly string[], ...patterns: RegExp[]]> = [
 	[['--debgu', '--', ...puppet], /--debgu/, /--debug\b/],
 	[['--tiemout=5', '--', ...puppet], /--tiemout/, /--timeout\b/],
 	[['--lgo', 'x', '--', ...puppet], /--lgo/, /--log\b/],
@@ -106,7 +106,7 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]
 	[['versions', 'npx', '-y', 'x'], /write: bridge versions -- npx -y x$/m],
 	[['replay', 'log', 'npx', '-y', 'x'], /Name one log.* write: bridge replay log -- npx -y x$/m],
 	[['mail', '--identity', '-h'], /--identity -h is not valid/],
-	[['--log', '--url', '--', ...puppet], /--log has no value/],
+	[['--log', '--url', '--', ...puppet], /--log needs a value/],
 	[['some', 'server'], /some/, /bridge -- some server/],
 	[['--'], /--/],
 	[['--timeout', 'soon', '--', ...puppet], /--timeout/, /soon/],
@@ -143,22 +143,22 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]
 	[['--to', '--', ...puppet], /--to is not valid for/],
 ];
 
-for (const [args, ...says] of wrong)
+for (const [args, ...patterns] of wrong)
 	test.serial(
-		`bridge ${args.filter(arg => !puppet.includes(arg)).join(' ')} is an error that says why, with exit code 2`,
+		`rejects bridge ${args.filter(arg => !puppet.includes(arg)).join(' ')} with exit code 2`,
 		async t => {
 			const {code, stdout, stderr} = await runBridge(args, '{"jsonrpc":"2.0","id":1,"method":"pid"}\n', {
 				cwd: await newFolder(t),
 			});
 			t.is(code, 2, stderr);
 			t.deepEqual(stdout, []);
-			for (const pattern of says) t.regex(stderr, pattern);
+			for (const pattern of patterns) t.regex(stderr, pattern);
 			t.notRegex(stderr, /\n {4}at /);
 			t.is(stderr.trimEnd().split('\n').length, 1);
 		},
 	);
 
-test.serial('bridge on a terminal with nothing to do prints its help on stderr, and ends with 2', async t => {
+test.serial('bridge without arguments on a terminal prints its help on stderr and exits with 2', async t => {
 	const folder = await newFolder(t);
 	const file = join(folder, 'stderr');
 	const [code, stdout] = await onTerminal(t, `'${process.execPath}' '${bridgeBin}' 2> '${file}'`);
@@ -167,14 +167,14 @@ test.serial('bridge on a terminal with nothing to do prints its help on stderr, 
 	t.regex(await readFile(file, 'utf8'), /bridge \[flags\] -- COMMAND/);
 });
 
-const colour = '\u001b[';
+const color = '\u001b[';
 
-for (const [title, noColor, hasColour] of [
-	['in colour', undefined, true],
-	['without colour where NO_COLOR is set', '1', false],
-	['in colour where NO_COLOR is empty', '', true],
+for (const [title, noColor, hasColor] of [
+	['in color', undefined, true],
+	['without color if NO_COLOR is set', '1', false],
+	['in color if NO_COLOR is empty', '', true],
 ] as const)
-	test.serial(`--debug shows its trace on a terminal ${title}`, async t => {
+	test.serial(`--debug prints its trace on a terminal ${title}`, async t => {
 		const file = join(await newFolder(t), 'stdout');
 		const {NO_COLOR: _, FORCE_COLOR: __, ...rest} = process.env;
 		const env = noColor === undefined ? rest : {...rest, NO_COLOR: noColor};
@@ -185,6 +185,6 @@ for (const [title, noColor, hasColour] of [
 		const [code, text] = await onTerminal(t, `echo '${call}' | ${bridge} > '${file}'`, env);
 		t.is(code, 0);
 		t.regex(text, /echo/);
-		t.is(text.includes(colour), hasColour, text);
+		t.is(text.includes(color), hasColor, text);
 		t.is(await readFile(file, 'utf8'), '{"jsonrpc":"2.0","id":1,"result":{}}\n');
 	});

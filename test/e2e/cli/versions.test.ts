@@ -7,12 +7,12 @@ import {newFolder, newMarker, processesWith, start, until} from '../../helpers/p
 
 const versions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 
-/** `bridge versions` of a server, with nothing left of it when it has ended. */
-const ask = (command: readonly string[], ...flags: string[]) =>
+/** Runs `bridge versions` for a server command. */
+const runVersions = (command: readonly string[], ...flags: string[]) =>
 	runBridge(['versions', ...flags, '--', ...command]);
 
-test.serial('tells what a server speaks and offers, and what each client version loses', async t => {
-	const {code, stdout, stderr} = await ask(server('speaker', ...versions));
+test.serial('reports versions and features of a server, and the losses of each client version', async t => {
+	const {code, stdout, stderr} = await runVersions(server('speaker', ...versions));
 	t.is(code, 0);
 	t.is(stderr, '');
 	const text = stdout.join('\n');
@@ -29,17 +29,17 @@ test.serial('tells what a server speaks and offers, and what each client version
 	);
 });
 
-test.serial('tells what a server answers instead of what it was asked for', async t => {
-	const {code, stdout} = await ask(server('speaker', '2024-11-05'));
+test.serial('reports the version that a server returns instead of the requested one', async t => {
+	const {code, stdout} = await runVersions(server('speaker', '2024-11-05'));
 	t.is(code, 0);
 	const text = stdout.join('\n');
 	t.regex(text, /speaks +2024-11-05\n/);
-	for (const version of versions.slice(1)) t.true(text.includes(`2024-11-05 when asked for ${version}`));
+	for (const version of versions.slice(1)) t.true(text.includes(`2024-11-05 when ${version} is requested`));
 	t.regex(text, /speaks 2024-11-05 with it/);
 });
 
-test.serial('tells which versions a server refuses, with its reason', async t => {
-	const {code, stdout} = await ask(server('speaker', '--refuse', '2025-03-26'));
+test.serial('reports rejected versions with the reason of the server', async t => {
+	const {code, stdout} = await runVersions(server('speaker', '--refuse', '2025-03-26'));
 	t.is(code, 0);
 	const text = stdout.join('\n');
 	t.regex(text, /speaks +2025-03-26\n/);
@@ -47,8 +47,8 @@ test.serial('tells which versions a server refuses, with its reason', async t =>
 	t.regex(text, /2025-06-18 {2}nothing\n/);
 });
 
-test.serial('a server without handshake is spoken to without one', async t => {
-	const {code, stdout} = await ask(server('speaker', '2026-07-28'));
+test.serial('uses the stateless protocol with a server without handshake', async t => {
+	const {code, stdout} = await runVersions(server('speaker', '2026-07-28'));
 	t.is(code, 0);
 	const text = stdout.join('\n');
 	t.regex(stdout[0] ?? '', /: speaker 3$/);
@@ -58,92 +58,92 @@ test.serial('a server without handshake is spoken to without one', async t => {
 	t.regex(text, /2025-11-25 {2}output that is not an object is wrapped in an object\n/);
 });
 
-test.serial('a server of both eras is spoken to with a handshake', async t => {
-	const {stdout} = await ask(server('speaker', '2025-11-25', '2026-07-28'));
+test.serial('prefers the handshake with a server of both eras', async t => {
+	const {stdout} = await runVersions(server('speaker', '2025-11-25', '2026-07-28'));
 	const text = stdout.join('\n');
 	t.regex(text, /speaks +2025-11-25, 2026-07-28\n/);
 	t.regex(text, /speaks 2025-11-25 with it/);
 });
 
-test.serial('a server that refuses everything is an error with its reasons, exit code 1', async t => {
-	const {code, stdout, stderr} = await ask(server('speaker'));
+test.serial('exits with 1 and the reasons if the server rejects all versions', async t => {
+	const {code, stdout, stderr} = await runVersions(server('speaker'));
 	t.is(code, 1);
 	t.deepEqual(stdout, []);
 	t.regex(
 		stderr,
-		/speaks no version that bridge knows.*I do not speak 2024-11-05.*Method not found: server\/discover/s,
+		/supports no protocol version that bridge knows.*I do not speak 2024-11-05.*Method not found: server\/discover/s,
 	);
 });
 
-test.serial('a server that answers with a version nobody knows is spoken to as bridge would', async t => {
-	const {code, stdout} = await ask(server('speaker', '1999-01-01'));
+test.serial('selects the same version as bridge for a server that returns an unknown version', async t => {
+	const {code, stdout} = await runVersions(server('speaker', '1999-01-01'));
 	t.is(code, 0);
 	const text = stdout.join('\n');
 	t.regex(text, /speaks +no version that bridge knows\n/);
-	t.true(text.includes('1999-01-01 when asked for 2025-11-25'));
+	t.true(text.includes('1999-01-01 when 2025-11-25 is requested'));
 	t.regex(text, /which speaks 2025-11-25 with it/);
 });
 
-test.serial('a program that is no server is an error, exit code 1', async t => {
-	const {code, stdout, stderr} = await ask(['cat']);
+test.serial('exits with 1 if the program is not an MCP server', async t => {
+	const {code, stdout, stderr} = await runVersions(['cat']);
 	t.is(code, 1);
 	t.deepEqual(stdout, []);
-	t.regex(stderr, /^bridge: cat speaks no version that bridge knows/m);
+	t.regex(stderr, /^bridge: cat supports no protocol version that bridge knows/m);
 });
 
-test.serial('a program that ends at once is an error with what it said, exit code 1', async t => {
-	const {code, stdout, stderr} = await ask(server('puppet', '--exit=3', '--words=no licence\n'));
+test.serial('exits with 1 and the stderr of a program that exits at once', async t => {
+	const {code, stdout, stderr} = await runVersions(server('puppet', '--exit=3', '--words=no licence\n'));
 	t.is(code, 1);
 	t.deepEqual(stdout, []);
 	t.regex(stderr, /no licence/);
 });
 
-test.serial('a program that says nothing is given up after --timeout', async t => {
-	const {code, stderr} = await ask(['sleep', '1000'], '--timeout', '0.2');
+test.serial('exits with 1 after --timeout if the program does not respond', async t => {
+	const {code, stderr} = await runVersions(['sleep', '1000'], '--timeout', '0.2');
 	t.is(code, 1);
 	t.regex(stderr, /did not respond to initialize within 0\.2 s/);
 });
 
-test.serial('a command that does not exist is used wrongly, exit code 2', async t => {
-	const {code, stdout, stderr} = await ask(['no-such-command-anywhere']);
+test.serial('exits with 2 if the command does not exist', async t => {
+	const {code, stdout, stderr} = await runVersions(['no-such-command-anywhere']);
 	t.deepEqual(stdout, []);
 	t.regex(stderr, /no-such-command-anywhere/);
 	t.is(code, 2);
 });
 
-for (const [what, args] of [
-	['no server named', ['versions']],
-	['a server without the --', ['versions', 'some-server']],
-	['nothing behind the --', ['versions', '--']],
+for (const [title, args] of [
+	['no server', ['versions']],
+	['a server without --', ['versions', 'some-server']],
+	['no command after --', ['versions', '--']],
 ] as const)
-	test.serial(`${what} is used wrongly, exit code 2`, async t => {
+	test.serial(`rejects ${title} with exit code 2`, async t => {
 		const {code, stdout, stderr} = await runBridge(args);
 		t.is(code, 2);
 		t.deepEqual(stdout, []);
 		t.regex(stderr, /bridge versions -- /);
 	});
 
-test.serial('what a server calls itself cannot move the cursor', async t => {
+test.serial('escapes control characters in the name of a server', async t => {
 	const script = String.raw`
 		const hostile = {protocolVersion: '2025-11-25', capabilities: {'a\u001b[2J': {}}, serverInfo: {name: 'a\u001b[31m\nb'}};
 		${stdinMessages}.on('data', ({id, method}) => {
-			const answer = method === 'initialize' ? {result: hostile} : {error: {code: -32601, message: 'no \u001b[2J'}};
-			if (id !== undefined) console.log(JSON.stringify({jsonrpc: '2.0', id, ...answer}));
+			const response = method === 'initialize' ? {result: hostile} : {error: {code: -32601, message: 'no \u001b[2J'}};
+			if (id !== undefined) console.log(JSON.stringify({jsonrpc: '2.0', id, ...response}));
 		});`;
-	const {code, stdout} = await ask(['node', '-e', script]);
+	const {code, stdout} = await runVersions(['node', '-e', script]);
 	t.is(code, 0);
 	t.false(stdout.join('\n').includes('\u001b'));
 	t.false(stdout.includes('b'));
 });
 
-test.serial('nothing that was started is left', async t => {
+test.serial('leaves no processes behind', async t => {
 	const marker = newMarker(t);
-	t.is((await ask(server('speaker', ...versions, `--${marker}`))).code, 0);
+	t.is((await runVersions(server('speaker', ...versions, `--${marker}`))).code, 0);
 	await until(() => processesWith(marker).length === 0);
 	t.pass();
 });
 
-test.serial('a signal ends it with all that it has started, and nothing on stdout', async t => {
+test.serial('a signal stops all started processes and prints nothing on stdout', async t => {
 	const marker = newMarker(t);
 	const running = start(t, ['versions', '--', process.execPath, '-e', 'setInterval(() => {}, 1e9)', marker]);
 	await until(() => processesWith(marker).length > 1);
@@ -153,25 +153,22 @@ test.serial('a signal ends it with all that it has started, and nothing on stdou
 	await until(() => processesWith(marker).length === 0);
 });
 
-test.serial(
-	'a URL that is none, a transport that is not spoken and two servers are used wrongly',
-	async t => {
-		for (const [args, reason] of [
-			[['versions', '--url', 'nowhere'], /is no URL/],
-			[['versions', '--url', 'ftp://example.com'], /is not http, https, ws or wss/],
-			[['versions', '--url', 'http://127.0.0.1:1/', '--', 'cat'], /a --url and a command/],
-			[['--url', 'http://127.0.0.1:1/', '--', 'cat'], /a --url and a command/],
-			[['versions'], /bridge versions has no server/],
-		] as const) {
-			const {code, stderr} = await runBridge([...args]);
-			t.is(code, 2, args.join(' '));
-			t.regex(stderr, reason);
-		}
-	},
-);
+test.serial('rejects an invalid URL, an unsupported scheme and two servers', async t => {
+	for (const [args, reason] of [
+		[['versions', '--url', 'nowhere'], /is not a valid URL/],
+		[['versions', '--url', 'ftp://example.com'], /is not http, https, ws or wss/],
+		[['versions', '--url', 'http://127.0.0.1:1/', '--', 'cat'], /--url and a command/],
+		[['--url', 'http://127.0.0.1:1/', '--', 'cat'], /--url and a command/],
+		[['versions'], /bridge versions needs a server/],
+	] as const) {
+		const {code, stderr} = await runBridge([...args]);
+		t.is(code, 2, args.join(' '));
+		t.regex(stderr, reason);
+	}
+});
 
 test.serial(
-	'a server that is not there is an error that says where, with one remedy, exit code 1 [U-P1-18]',
+	'reports an unreachable server with its address and one remedy, with exit code 1 [U-P1-18]',
 	async t => {
 		const {code, stderr} = await runBridge(['versions', '--url', 'http://127.0.0.1:1/mcp']);
 		t.is(code, 1);
@@ -182,7 +179,7 @@ test.serial(
 	},
 );
 
-test.serial('versions and replay pass the environment on, and not with --clean-env [U-P0-1]', async t => {
+test.serial('versions and replay pass on the environment, but not with --clean-env [U-P0-1]', async t => {
 	const script = `test -n "$SOME_TOKEN" || exit 3; exec "$@"`;
 	const needy = ['--', 'sh', '-c', script, 'sh', ...server('speaker', '2025-11-25')];
 	const env = {...process.env, SOME_TOKEN: 'abc'};

@@ -10,7 +10,7 @@ import {type Home, newHome} from './home.js';
 
 process.umask(0o077);
 
-/** A configuration with a pack, in the working directory. */
+/** Creates a configuration with a pack in the working directory. */
 function newConfig(t: ExecutionContext): Home & {file: string; packs: string; pack: string} {
 	const home = newHome(t);
 	const [file, packs] = [join(home.cwd, 'bridge.yaml'), join(home.cwd, 'packs')];
@@ -22,7 +22,7 @@ function newConfig(t: ExecutionContext): Home & {file: string; packs: string; pa
 
 for (const part of ['file', 'packs', 'pack'] as const)
 	test.serial(
-		`a found configuration is rejected when other users can write its ${part} [SEC-D22]`,
+		`rejects a discovered configuration if other users can write its ${part} [SEC-D22]`,
 		async t => {
 			const config = newConfig(t);
 			t.is((await config.run('trust')).code, 0);
@@ -46,7 +46,7 @@ for (const part of ['file', 'packs', 'pack'] as const)
 
 for (const part of ['file', 'packs', 'pack'] as const)
 	test.serial(
-		`hub and doctor warn of a named configuration when other users can write its ${part} [SEC-D22]`,
+		`hub and doctor warn about a named configuration if other users can write its ${part} [SEC-D22]`,
 		async t => {
 			const config = newConfig(t);
 			const args = ['--config', config.file];
@@ -58,19 +58,19 @@ for (const part of ['file', 'packs', 'pack'] as const)
 			};
 			t.deepEqual(await warnings(), []);
 			chmodSync(config[part], 0o722);
-			const text = `${config[part]}: all users can write to it (mode 722), so that other users can run programs as you. Make sure that you own it, and run: chmod go-w ${config[part]}`;
+			const text = `${config[part]}: all users can write to it (mode 722), so other users can run programs as you. Make sure that you own it, and run: chmod go-w ${config[part]}`;
 			t.deepEqual(await warnings(), [text]);
 			const {out} = await config.run('doctor', '--json', ...args);
 			const {findings} = JSON.parse(out) as {findings: DoctorFinding[]};
 			t.true(
-				findings.some(({state, text: told}) => state === 'warning' && told === text),
+				findings.some(({state, text: found}) => state === 'warning' && found === text),
 				out,
 			);
 		},
 	);
 
 test.serial(
-	'warns of a configuration in a folder in which all users can replace files [SEC-D22]',
+	'warns about a configuration in a folder in which all users can replace files [SEC-D22]',
 	async t => {
 		const config = newConfig(t);
 		chmodSync(config.cwd, 0o777);
@@ -81,7 +81,7 @@ test.serial(
 	},
 );
 
-test.serial('warns only of writers other than the user, its private group and root [SEC-D22]', t => {
+test.serial('warns only about writers other than the user, its private group and root [SEC-D22]', t => {
 	const own = process.getuid?.() ?? 0;
 	for (const [uid, gid, mode, reason] of [
 		[own, own, 0o644, undefined],

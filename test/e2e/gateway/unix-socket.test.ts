@@ -105,7 +105,7 @@ test('serves curl on a Unix socket with its default headers [SEC-D19]', async t 
 test('--print-client fails for a Unix socket, which has no URL [SEC-D19]', async t => {
 	const running = await startOn(t, join(await newFolder(t), 'bridge.sock'), ['--print-client', 'claude']);
 	t.is((await running.exited).code, 2);
-	t.regex(running.stderr, /has no URL for a client/);
+	t.regex(running.stderr, /Clients cannot connect to .* by URL/);
 });
 
 test('a client that does not read over a Unix socket is disconnected, and others are served [SEC-D15]', async t => {

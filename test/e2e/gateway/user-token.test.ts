@@ -141,7 +141,7 @@ test('creates the token of a user once, and rejects a file that others can read 
 	await t.throwsAsync(userToken(file), {message: /other users can read or change it/});
 	chmodSync(file, 0o600);
 	writeFileSync(file, 'short\n');
-	await t.throwsAsync(userToken(file), {message: /it has no token in it/});
+	await t.throwsAsync(userToken(file), {message: /it contains no token/});
 	symlinkSync(file, `${file}-link`);
 	await t.throwsAsync(userToken(`${file}-link`), {message: /cannot be used/});
 });

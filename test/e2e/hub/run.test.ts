@@ -149,7 +149,7 @@ test('reports a missing configuration file', async t => {
 		env: {PATH: process.env.PATH},
 	});
 	t.is(code, 2);
-	t.regex(stderr, /There is no configuration file\. Name servers in bridge\.yaml/);
+	t.regex(stderr, /No configuration file was found\. Add servers to bridge\.yaml/);
 });
 
 test('--print-client prints the configuration of each client', async t => {

@@ -91,7 +91,7 @@ test('bridge mail shows inboxes and their messages without changing them', async
 	t.is(readFileSync(team.inboxOf('dev-1'), 'utf8'), before);
 	const nobody = await run('--identity', 'nobody');
 	t.is(nobody.code, 2);
-	t.regex(nobody.stderr, /There is no inbox of nobody\. There are team-lead, dev-1, dev-2, ghost\./);
+	t.regex(nobody.stderr, /nobody has no inbox\. Existing inboxes: team-lead, dev-1, dev-2, ghost\./);
 	t.is((await run('--team', 'none')).code, 2);
 	writeFileSync(team.inboxOf('dev-2'), '[');
 	const torn = await run('--team', 'crew');

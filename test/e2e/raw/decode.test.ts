@@ -118,7 +118,7 @@ test('bridge decode reports invalid lines and continues', async t => {
 	const {code, stdout, stderr} = await decode(t, log, '--from');
 	t.is(code, 1);
 	t.is(String(stdout), 'one two');
-	t.regex(stderr, /could not be read, and were left out: 2/);
+	t.regex(stderr, /Unreadable lines were skipped: 2/);
 });
 
 test('bridge decode reports a line that a crash truncated, and the missing end of the connection', async t => {
@@ -126,7 +126,7 @@ test('bridge decode reports a line that a crash truncated, and the missing end o
 	const {code, stdout, stderr} = await decode(t, log);
 	t.is(code, 1);
 	t.is(String(stdout), 'one ');
-	t.regex(stderr, /left out: 1/);
+	t.regex(stderr, /skipped: 1/);
 	t.regex(stderr, /decode\.end/);
 });
 

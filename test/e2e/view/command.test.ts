@@ -199,11 +199,11 @@ test('the gateway serves the page at / behind its token, with live traffic while
 
 test('reports one error with a remedy for input that cannot be shown [U-P1-18]', async t => {
 	for (const [args, told] of [
-		[[], /There is no log to show/],
+		[[], /bridge view needs a log/],
 		[['/no/such/log'], /cannot be read/],
-		[[tempFolder(t)], /There is no log file in/],
-		[['/dev/stdin'], /read only once/],
-		[['x', '--live', 'http://127.0.0.1:1/'], /There are logs and a --live URL\. Leave out one of the two\./],
+		[[tempFolder(t)], /There is no file in/],
+		[['/dev/stdin'], /read once/],
+		[['x', '--live', 'http://127.0.0.1:1/'], /Logs and --live exclude each other\. Use one of them\./],
 		[['x', '--conn', 'y'], /--conn is not valid for bridge view/],
 	] as const) {
 		const {code, stderr} = await runBridge(['view', ...args]);
@@ -219,7 +219,7 @@ test('--open opens the page in the browser or reports why it cannot [U-P1-14]', 
 	const env = {...process.env, PATH: folder};
 	const without = startBridge(['view', log, '--open'], {env});
 	t.teardown(() => without.child.kill('SIGKILL'));
-	await without.says(/No browser could be started: xdg-open is not installed\. Open the address above\./);
+	await without.says(/The browser could not be started: xdg-open is not installed\. Open the address above\./);
 	writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\necho "$1" > '${opened}'\n`, {mode: 0o755});
 	const view = startBridge(['view', log, '--open'], {env});
 	t.teardown(() => view.child.kill('SIGKILL'));

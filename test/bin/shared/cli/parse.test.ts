@@ -4,7 +4,7 @@ import {commands} from '../../../../bin/commands/index.js';
 import {resolveCommand} from '../../../../bin/shared/cli/resolve.js';
 import {BridgeError} from '../../../../lib/core/errors.js';
 
-/** The command that a line names, with what it gets. */
+/** Resolves a command line. Returns the command name and its parsed input. */
 async function run(...argv: string[]) {
 	const found = await resolveCommand(argv, commands);
 	if (found.kind !== 'run') throw new Error(`${argv.join(' ')} is ${found.kind}`);
@@ -31,7 +31,7 @@ const defaults = {
 	cacheTools: false,
 };
 
-test('has defaults for flags that are not given', async t => {
+test('uses defaults for missing flags', async t => {
 	t.deepEqual(await run('--', 'server'), {
 		name: 'wrap',
 		positionals: [],
@@ -52,7 +52,7 @@ for (const [argv, name] of [
 	[['--debug', '--config', 'hub', 'gateway'], 'gateway'],
 	[['--timeout=5', 'hub'], 'hub'],
 ] as const)
-	test(`bridge ${argv.join(' ')} is ${name}`, async t => {
+	test(`bridge ${argv.join(' ')} runs ${name}`, async t => {
 		t.is((await run(...argv)).name, name);
 	});
 
@@ -67,7 +67,7 @@ for (const [argv, kind] of [
 		t.is((await resolveCommand(argv, commands)).kind, kind);
 	});
 
-test('--resume takes an id, or none [FR-13.3]', async t => {
+test('--resume takes an optional id [FR-13.3]', async t => {
 	const resumeOf = async (...argv: string[]) => (await run('serve', ...argv)).options.resume;
 	t.is(await resumeOf(), undefined);
 	t.is(await resumeOf('--resume'), '');
@@ -76,7 +76,7 @@ test('--resume takes an id, or none [FR-13.3]', async t => {
 	t.is(await resumeOf('--resume=codex:1', '--fast'), 'codex:1');
 });
 
-test('understands the flags of sessions [FR-13.2]', async t => {
+test('parses the flags of sessions [FR-13.2]', async t => {
 	const flags = {identity: 'a', role: 'b', model: 'm', sandbox: 'read-only', approvalPolicy: 'never'};
 	const argv = ['--identity', 'a', '--role', 'b', '--model', 'm', '--sandbox', 'read-only'];
 	t.like((await run('serve', ...argv, '--approval-policy', 'never')).options, flags);
@@ -89,18 +89,18 @@ test('rejects --model together with --fast [S-D12]', async t => {
 	});
 });
 
-test('leaves all arguments after -- to the server', async t => {
+test('passes all arguments after -- to the server', async t => {
 	const words = ['npx', '-y', '--debug', '--no-such-flag', '--', 'x'];
 	const {upstreamCommand: server, options} = await run('--', ...words);
 	t.deepEqual(server, words);
 	t.false(options.debug);
 });
 
-test('keeps words that are not flags', async t => {
+test('returns positional arguments', async t => {
 	t.deepEqual((await run('decode', 'a', '--from', 'b')).positionals, ['a', 'b']);
 });
 
-test('a flag has a value in all commands or in none, so that it may stand before their names', async t => {
+test('each flag takes a value in all commands or in none, so that it may precede command names', async t => {
 	const kinds = new Map<string, boolean>();
 	for (const {title, command} of await commands.all())
 		for (const [key, {value}] of Object.entries(command.options)) {
@@ -137,11 +137,11 @@ for (const [words, expected] of [
 	[['--env', 'N=007'], {env: {N: '007'}}],
 	[['--env', 'Q="quoted"'], {env: {Q: '"quoted"'}}],
 ] as const)
-	test(`understands ${words.join(' ')}`, async t => {
+	test(`parses ${words.join(' ')}`, async t => {
 		t.deepEqual(await optionsOf(...words), {...defaults, ...expected});
 	});
 
-test('passes a variable on that is named alone', async t => {
+test('passes on a variable that is set without a value', async t => {
 	process.env.BRIDGE_TEST_VARIABLE = 'own';
 	t.deepEqual((await optionsOf('--env', 'BRIDGE_TEST_VARIABLE')).env, {BRIDGE_TEST_VARIABLE: 'own'});
 });
@@ -159,33 +159,30 @@ for (const [words, sentence] of [
 	[['--no-timeout'], /--no-timeout/],
 	[['--no-log'], /--no-log/],
 	[['--debug=maybe'], /^--debug takes no value\./],
-	[['--log'], /^--log has no value\. Write --log FILE\./],
-	[['--log='], /^--log has no value\./],
-	[['--log', '--debug'], /^--log has no value\./],
-	[['--env'], /^--env.*(?:no value|no name)/],
-	[['--log', '-'], /^--log - would write to stdout, which carries MCP here\. Name a file/],
-	[['--log', 'a', '--log', 'b'], /^--log is given 2 times\. Give it once\./],
-	[['--timeout', '1', '--timeout', '2'], /^--timeout is given 2 times\./],
+	[['--log'], /^--log needs a value\. Write --log FILE\./],
+	[['--log='], /^--log needs a value\./],
+	[['--log', '--debug'], /^--log needs a value\./],
+	[['--env'], /^--env.*(?:a value|no name)/],
+	[['--log', '-'], /^--log - would write to stdout, which carries MCP here\. Use a file/],
+	[['--log', 'a', '--log', 'b'], /^--log is set 2 times\. Set it once\./],
+	[['--timeout', '1', '--timeout', '2'], /^--timeout is set 2 times\./],
 	[
 		['--log-level', 'loud'],
 		/^Unknown value "loud" for --log-level\. Use one of error, warn, info, debug, trace\./,
 	],
 	[['--on-full', 'drop'], /^Unknown value "drop" for --on-full\. Use one of gap, wait\./],
-	[
-		['--timeout', 'soon'],
-		/^--timeout soon cannot be read\. It has to be a number of seconds, 0 for no limit\./,
-	],
-	[['--timeout=-5'], /^--timeout -5 cannot be read\./],
-	[['--timeout', '9999999'], /^--timeout 9999999 cannot be read\./],
-	[['--flush-millis', '2s'], /^--flush-millis 2s cannot be read\. It has to be a number of milliseconds\./],
-	[['--max-buffer', 'lots'], /^--max-buffer lots cannot be read\. It has to be a size, like 256MiB\./],
-	[['--filename-format', '%Y'], /^--filename-format needs a folder to name files in\. Add --log @DIR\./],
-	[['--log', 'file', '--filename-format', '%Y'], /^--filename-format needs a folder/],
+	[['--timeout', 'soon'], /^--timeout soon is not valid\. Expected a number of seconds, 0 for no limit\./],
+	[['--timeout=-5'], /^--timeout -5 is not valid\./],
+	[['--timeout', '9999999'], /^--timeout 9999999 is not valid\./],
+	[['--flush-millis', '2s'], /^--flush-millis 2s is not valid\. Expected a number of milliseconds\./],
+	[['--max-buffer', 'lots'], /^--max-buffer lots is not valid\. Expected a size, like 256MiB\./],
+	[['--filename-format', '%Y'], /^--filename-format needs a log folder\. Add --log @DIR\./],
+	[['--log', 'file', '--filename-format', '%Y'], /^--filename-format needs a log folder/],
 	[['--log', '@d', '--filename-format', '../%Y'], /^The format "\.\.\/%Y" does not name a file/],
 	[['--env', '=x'], /^--env has a value without a name\./],
-	[['--env', 'BRIDGE_NO_SUCH_VARIABLE'], /^--env BRIDGE_NO_SUCH_VARIABLE: there is no such variable/],
+	[['--env', 'BRIDGE_NO_SUCH_VARIABLE'], /^--env BRIDGE_NO_SUCH_VARIABLE: the variable is not set/],
 ] as const)
-	test(`refuses ${words.join(' ')}`, async t => {
+	test(`rejects ${words.join(' ')}`, async t => {
 		const error = await t.throwsAsync(optionsOf(...words), {
 			instanceOf: BridgeError,
 			code: 'ERR_CONFIG_INVALID',
@@ -194,7 +191,7 @@ for (const [words, sentence] of [
 		t.is(error?.exitCode, 2);
 	});
 
-test('repeats no value of a variable in an error', async t => {
+test('errors do not contain the values of variables', async t => {
 	const error = await t.throwsAsync(optionsOf('--env', '=hunter2'));
 	t.false((error as BridgeError | undefined)?.sentence.includes('hunter2'));
 });
