@@ -219,7 +219,9 @@ test('--open opens the page in the browser or reports why it cannot [U-P1-14]', 
 	const env = {...process.env, PATH: folder};
 	const without = startBridge(['view', log, '--open'], {env});
 	t.teardown(() => without.child.kill('SIGKILL'));
-	await without.says(/The browser could not be started: xdg-open is not installed\. Open the address above\./);
+	await without.says(
+		/The browser could not be started: xdg-open is not installed\. Open the address above\./,
+	);
 	writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\necho "$1" > '${opened}'\n`, {mode: 0o755});
 	const view = startBridge(['view', log, '--open'], {env});
 	t.teardown(() => view.child.kill('SIGKILL'));
