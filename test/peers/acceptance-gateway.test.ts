@@ -13,7 +13,7 @@ const asks = 4;
 interface Visit {
 	readonly member: Reachable;
 	readonly told: unknown;
-	/** How many tools each of several lists had, all asked for at once. */
+	/** The number of tools in each of several concurrent lists. */
 	readonly lists: readonly number[];
 	readonly status: ServiceStatus | undefined;
 }
@@ -50,7 +50,7 @@ async function visitAll(t: ExecutionContext): Promise<Visits> {
 
 let visits: Promise<Visits> | undefined;
 
-/** They are started once; what they did is looked at from several sides. */
+/** The servers run once; the tests share the results. */
 function elevenServers(t: ExecutionContext): Promise<Visits> {
 	t.timeout(180_000);
 	visits ??= visitAll(t);

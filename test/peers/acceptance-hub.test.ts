@@ -6,7 +6,10 @@ import {toolNames} from './json-client.js';
 import {McpHttp} from './mcp-http.js';
 import {temporaryFolder} from './peers.js';
 
-/* Eleven real servers as one, over stdio, HTTP, SSE and WebSocket at once: spec 004, user story 1. */
+/*
+ * Eleven real servers merged into one, over stdio, HTTP, SSE and WebSocket at once: spec 004, user story
+ * 1.
+ */
 
 const serviceName = ({name}: Reachable): string => name.replaceAll(/[ .]/g, '-');
 
@@ -26,7 +29,7 @@ test.serial('/mcp merges eleven upstreams of four versions into one list of 80 t
 	const client = new McpHttp(serviceUrl(gateway, '').replace(/\/$/, ''));
 	await client.connect('2025-11-25');
 	let names = toolNames(await client.ask('tools/list'));
-	// A busy machine may need longer than the hub waits; then the others join.
+	// On a busy machine, slow upstreams join after the hub's wait for them.
 	while (names.length < 81) names = toolNames(await client.ask('tools/list'));
 	t.is(names.length, 81, '80 tools, and run');
 	for (const member of members)

@@ -5,7 +5,7 @@ import type {Service} from './gateway.js';
 import {type Owner, startListening} from './listening.js';
 import {type Command, peerUrl, serverFile} from './peers.js';
 
-/** A real server: how many tools it has, and the newest version it speaks. */
+/** A real server with its number of tools and the newest version that it supports. */
 export interface Member {
 	readonly name: string;
 	readonly file: string;
@@ -15,7 +15,7 @@ export interface Member {
 	readonly version: string;
 }
 
-/** The eight that are started as children. */
+/** The eight servers that are started as children. */
 export function membersIn(folder: string): readonly Member[] {
 	return [
 		{name: 'everything 2025.5.12', file: 'everything-2025-03-26', tools: 8, version: '2025-03-26'},
@@ -57,15 +57,14 @@ export function membersIn(folder: string): readonly Member[] {
 	];
 }
 
-/** How a member is started. */
 export function commandOf(member: Member, folder: string): Command {
 	const file = member.file.endsWith('.js') ? member.file : `${member.file}/dist/index.js`;
 	const args = [fileURLToPath(peerUrl(file)), ...(member.args ?? [])];
-	// The variable is how the processes are found if a test leaves some behind.
+	// The variable marks the processes, so that survivors can be found.
 	return {command: process.execPath, args, env: {...member.env, BRIDGE_TEST_FOLDER: folder}};
 }
 
-/** A member and how the gateway reaches it. */
+/** A server and how the gateway reaches it. */
 export interface Reachable {
 	readonly name: string;
 	readonly tools: number;
@@ -73,7 +72,6 @@ export interface Reachable {
 	readonly service: Service;
 }
 
-/** Starts a server that takes its port from the environment or the command line. */
 async function startMember(t: Owner, file: string, args: readonly string[], folder: string) {
 	const port = await freePort();
 	const command = {
@@ -85,7 +83,7 @@ async function startMember(t: Owner, file: string, args: readonly string[], fold
 	return port;
 }
 
-/** The three that are behind a network: streamable HTTP, HTTP+SSE and WebSocket. */
+/** Starts the three network servers: streamable HTTP, HTTP+SSE and WebSocket. */
 async function startRemoteMembers(t: Owner, folder: string): Promise<Reachable[]> {
 	const everything = '@modelcontextprotocol/server-everything/dist/index.js';
 	const memory = `${process.execPath} ${serverFile('memory')}`;
@@ -117,7 +115,7 @@ async function startRemoteMembers(t: Owner, folder: string): Promise<Reachable[]
 	];
 }
 
-/** All eleven, those behind a network started. */
+/** Returns all eleven. Those behind a network are running. */
 export async function startMembers(t: Owner, folder: string): Promise<Reachable[]> {
 	const children = membersIn(folder).map(member => ({
 		name: member.name,

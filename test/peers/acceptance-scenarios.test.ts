@@ -8,8 +8,6 @@ import {McpHttp} from './mcp-http.js';
 import {temporaryFolder} from './peers.js';
 import {newMarker} from './processes.js';
 
-/* The acceptance scenarios of specification 004, at the gateway. */
-
 const newest: Version = '2025-11-25';
 const complaint = 'Received request before initialization was complete';
 
@@ -17,11 +15,11 @@ interface Demo {
 	readonly version: Version;
 	readonly mode?: Mode;
 	readonly env?: Readonly<Record<string, string>>;
-	/** Further keys of the service's configuration. */
+	/** Additional keys of the service's configuration. */
 	readonly more?: Partial<Service>;
 }
 
-/** Starts a fixture, if the gateway does not do that itself, and says how it is reached. */
+/** Returns the configuration of a service, after starting its server unless the gateway does that. */
 async function serviceFor(
 	t: ExecutionContext,
 	{version, mode = 'stdio', env = {}, more}: Demo,
@@ -35,7 +33,6 @@ async function serviceFor(
 	return {url: fixtureUrl(mode, port), transport: mode, ...more};
 }
 
-/** A gateway in front of these fixtures. */
 async function startDemos(t: ExecutionContext, demos: Readonly<Record<string, Demo>>): Promise<Listening> {
 	t.timeout(150_000);
 	const folder = await temporaryFolder(t);
@@ -203,6 +200,6 @@ test.serial('the status marks a superseded version as deprecated, with its outlo
 	t.regex(services.old?.outlook ?? '', /2024-11-05 is superseded/);
 	t.is(services.modern?.deprecated, false);
 	await gateway.stop();
-	// The log has it at the level debug: it is no reason to act.
+	// The outlook is logged at level debug only, since it requires no action.
 	t.notRegex(gateway.text(), /superseded/);
 });

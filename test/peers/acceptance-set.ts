@@ -5,17 +5,17 @@ import {type Command, temporaryFolder, throughBridge} from './peers.js';
 
 export interface Outcome {
 	readonly member: Member;
-	/** What the client was told in the answer to its initialize, and what the server itself answers. */
+	/** The version that the client negotiated, and the one that the server returns directly. */
 	readonly told: unknown;
 	readonly spoken: unknown;
-	/** How many tools each of several lists had. */
+	/** The number of tools in each of several lists. */
 	readonly lists: readonly number[];
 	readonly ending: JsonEnding;
 }
 
 const asks = [2, 3, 4, 5];
 
-/** A whole short session, everything in one burst. */
+/** Runs a short session whose messages are sent in one burst. */
 async function visit(client: JsonClient, version: string) {
 	client.send(initialize(1, version), initialized, ...asks.map(listTools));
 	const told = (await client.answer(1)).result?.protocolVersion;
@@ -27,12 +27,14 @@ async function spokenBy(t: ExecutionContext, server: Command): Promise<unknown> 
 	const client = new JsonClient(t, server);
 	client.send(initialize(1, '2025-11-25'));
 	const {result} = await client.answer(1);
-	// Some of them have timers that outlive their stdin.
+	// Some servers have timers that keep them alive after stdin closes.
 	await client.kill();
 	return result?.protocolVersion;
 }
 
-/** Starts all servers at once, each behind a bridge of its own; each is open until all have answered. */
+/**
+ * Starts all servers at once, each behind its own bridge, and keeps them running until all have responded.
+ */
 export async function visitAll(t: ExecutionContext, version: string): Promise<Outcome[]> {
 	const folder = await temporaryFolder(t);
 	const members = membersIn(folder).map(member => ({member, server: commandOf(member, folder)}));

@@ -9,14 +9,14 @@ const newest: Version = '2025-11-25';
 const complaint = 'Received request before initialization was complete';
 let outcomes: Promise<Outcome[]> | undefined;
 
-/** The eight servers are started once; what they did is looked at from several sides. */
+/** The servers run once; the tests share the results. */
 function realServers(t: ExecutionContext): Promise<Outcome[]> {
 	t.timeout(120_000);
 	outcomes ??= visitAll(t, newest);
 	return outcomes;
 }
 
-/** A fixture behind bridge; `env` says how it behaves. */
+/** Starts a fixture behind bridge. `env` configures its behavior. */
 function startFixture(t: ExecutionContext, env: Readonly<Record<string, string>>): JsonClient {
 	t.timeout(120_000);
 	return new JsonClient(t, throughBridge(handshakeServer(newMarker(t), env)));
@@ -138,7 +138,7 @@ test.serial(
 	'uses the newest handshake version with an upstream that accepts any version [SC-008]',
 	async t => {
 		const client = startFixture(t, {FIXTURE_ECHO: '1'});
-		// A version that nobody knows: bridge answers with the newest that has a handshake.
+		// bridge responds to an unknown version with the newest one of the handshake era.
 		client.send(initialize(1, '1999-01-01'), initialized, listTools(2));
 		t.is((await client.answer(1)).result?.protocolVersion, newest);
 		t.deepEqual(toolNames(await client.answer(2)), toolsOf(newest));

@@ -5,7 +5,7 @@ import test, {type ExecutionContext} from 'ava';
 import {until} from '../helpers/program.js';
 import {peerUrl} from './peers.js';
 
-/* The part of Playwright that these tests use. The project does not depend on it, so it is typed here. */
+/* Types for the part of Playwright that these tests use, since the project does not depend on it. */
 
 export interface Page {
 	goto(url: string): Promise<unknown>;
@@ -30,24 +30,24 @@ interface Browser {
 
 type Chromium = {launch(options: object): Promise<Browser>};
 
-/** What a page did that it must not do. */
+/** A page with the errors and dialogs that it must not have. */
 export type Watched = {readonly page: Page; readonly complaints: string[]};
 
-/** Waits until something is so on a page, whose policy forbids it to find out by itself. */
+/** Polls an expression from outside: the page's CSP forbids Playwright's own waiting. */
 export const holds = (page: Page, expression: string): Promise<void> =>
 	until(() => page.evaluate<boolean>(`Boolean(${expression})`), 60_000);
 
 /** A file of the browser that `install.mjs` unpacks. */
 const inBrowser = (name: string): string => fileURLToPath(peerUrl(`.chromium/${name}`));
 
-/** Its own libraries and fonts: a machine without a desktop may have none. */
+/** The browser's own libraries and fonts, which a machine without a desktop may lack. */
 const browserEnv = {
 	...process.env,
 	LD_LIBRARY_PATH: inBrowser('lib'),
 	FONTCONFIG_FILE: inBrowser('fonts.conf'),
 };
 
-/** One Chromium for all tests of a file. Each gets a page of its own, with all that it complains of. */
+/** Shares one Chromium between all tests of a file. Each test gets its own page. */
 export function shareChromium(): (t: ExecutionContext, options?: object) => Promise<Watched> {
 	let browser: Browser | undefined;
 	test.serial.before(async () => {

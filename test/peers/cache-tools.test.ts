@@ -6,7 +6,7 @@ import {type Command, everything, temporaryFolder, throughBridge} from './peers.
 import {newMarker} from './processes.js';
 import {loadSdk, type SdkClient} from './sdk.js';
 
-/** A real client, and where it writes down what goes over the wire. */
+/** Connects a real client to a server. */
 async function connected(t: ExecutionContext, server: Command, flags: readonly string[] = []) {
 	const sdk = await loadSdk();
 	const {command, args} = server;
@@ -17,7 +17,7 @@ async function connected(t: ExecutionContext, server: Command, flags: readonly s
 		stderr: 'ignore',
 	});
 	const client = new sdk.Client({name: 'test', version: '1'}, {capabilities: {}});
-	/** Resolves with the first of these notifications. */
+	/** Resolves with the first `tools/list_changed` notification. */
 	const told = new Promise<void>(resolve => {
 		client.setNotificationHandler(sdk.schema('ToolListChangedNotificationSchema'), () => resolve());
 	});

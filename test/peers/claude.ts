@@ -6,15 +6,14 @@ import {promisify} from 'node:util';
 import type {ExecutionContext} from 'ava';
 import {type Command, peerUrl, temporaryFolder} from './peers.js';
 
-/** Claude Code as npm installs it: the program itself, without the launcher that needs another Node. */
+/** The native program of Claude Code. The npm launcher needs another Node version. */
 const program = fileURLToPath(peerUrl(`@anthropic-ai/claude-code-linux-${process.arch}/claude`));
 
-/** An entry in the configuration of Claude Code. */
 export type ClaudeServer = Command | {readonly type: 'http'; readonly url: string};
 
 /**
- * Connects the real Claude Code to MCP servers with `claude mcp list`, and returns the line of each, by its name. Its home has
- * these servers only, and no credentials.
+ * Connects the real Claude Code to MCP servers with `claude mcp list`. Returns the output line of each by
+ * name. Its home has only these servers and no credentials.
  */
 export async function claudeList(
 	t: Pick<ExecutionContext, 'teardown'>,

@@ -2,7 +2,7 @@ import test from 'ava';
 import {codexKinds, startCodex} from './codex-clients.js';
 import {refuseWith, runOutside, sayAndHold, sayIt} from './scripted-model.js';
 
-/* Both real Codex programs, as bridge makes them look, with a model that does as it is told. */
+/* Both real Codex programs behind bridge's backends, with a scripted model. */
 
 const canAsk = {elicitation: {}};
 const onRequest = {'approval-policy': 'on-request', sandbox: 'read-only'};

@@ -7,7 +7,7 @@ import {type ScriptedModel, startModel} from './scripted-model.js';
 export type CodexKind = keyof typeof codexes;
 export const codexKinds = Object.keys(codexes) as readonly CodexKind[];
 
-/** A model that does as it is told, and a home of Codex with nothing else in it but these tables. */
+/** Starts a scripted model, and creates a Codex home that contains only these tables. */
 export async function prepareCodex(
 	t: ExecutionContext,
 	tables = '',
@@ -17,7 +17,7 @@ export async function prepareCodex(
 	return {model, home: await codexHome(t, model, {}, tables)};
 }
 
-/** A real Codex, as bridge makes it look, with a client that has shaken hands with it. */
+/** Starts a real Codex behind its backend, with an initialized client. */
 export const runCodex = (
 	t: ExecutionContext,
 	kind: CodexKind,
@@ -26,7 +26,7 @@ export const runCodex = (
 ): Promise<CodexClient> =>
 	CodexClient.ready(t, {command: codexes[kind].launcher, cwd: folder, env}, capabilities);
 
-/** All of that. */
+/** Prepares the home, and starts Codex. */
 export async function startCodex(t: ExecutionContext, kind: CodexKind, capabilities: JsonObject = {}) {
 	const {model, home} = await prepareCodex(t);
 	const client = await runCodex(t, kind, home, capabilities);

@@ -8,7 +8,7 @@ import {codexKinds, prepareCodex, runCodex, startCodex} from './codex-clients.js
 import {processesWith} from './processes.js';
 import {runOutside, sayAndHold, sayIt} from './scripted-model.js';
 
-/* How real Codex programs begin and end, and what outlives them. */
+/* How real Codex programs start and exit, and whether processes survive them. */
 
 for (const kind of codexKinds) {
 	test.serial(
@@ -34,7 +34,7 @@ for (const kind of codexKinds) {
 			await client.told('notifications/io.bridge/turn_started', held.id);
 			const asking = client.make('codex', {prompt: runOutside('sleep 100'), 'approval-policy': 'on-request'});
 			await client.question();
-			// What has no answer is for the stages in front to fail.
+			// The stages in front fail requests without a response.
 			void Promise.allSettled([held.answer, asking.answer]);
 			await client.backend.close();
 			t.deepEqual(await processesWith(home.folder), []);

@@ -3,7 +3,7 @@ import {type CodexKind, codexKinds, prepareCodex, runCodex} from './codex-client
 import {serverFile} from './peers.js';
 import {callTool, runOutside, sayIt} from './scripted-model.js';
 
-/* What Codex wants leave for beside commands: changes of files, and tools of MCP servers. */
+/* Approvals for file changes and tools of MCP servers. */
 
 const onRequest = {'approval-policy': 'on-request', sandbox: 'read-only'};
 const patch = [
@@ -17,7 +17,7 @@ const patch = [
 ];
 const remove = callTool('memory', 'delete_entities', {entityNames: ['nobody']});
 
-/** A Codex with a server whose tools may destroy something. */
+/** Starts Codex with a server whose tools are marked as destructive. */
 async function withServer(t: ExecutionContext, kind: CodexKind) {
 	const words = JSON.stringify([serverFile('memory')]);
 	const table = `[mcp_servers.memory]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${words}\nrequired = true\n`;

@@ -8,13 +8,16 @@ import {temporaryFolder} from './peers.js';
 import {newMarker, processesWith} from './processes.js';
 import {callTool, type ScriptedModel, startModel} from './scripted-model.js';
 
-/* Codex asks for 2025-06-18 and streamable HTTP. The servers here speak 2024-11-05, over whatever they have. */
+/*
+ * Codex requests 2025-06-18 over streamable HTTP. The servers here support 2024-11-05, over several
+ * transports.
+ */
 
 const version = '2024-11-05';
 const answer = /This is a simple text response for testing\./;
 const callIt = callTool('demo', 'test_simple_text');
 
-/** How the gateway reaches a server over that transport, after it was started. */
+/** Starts a server, and returns how the gateway reaches it. */
 async function serviceOver(t: ExecutionContext, mode: Mode): Promise<Service> {
 	if (mode === 'stdio') {
 		const {args, ...command} = fixtureCommand({mode, version});
@@ -31,7 +34,7 @@ async function startDemo(t: ExecutionContext, service: Service) {
 	return startGateway(t, {folder, services: {demo: service}});
 }
 
-/** A conversation in which a tool of the server was used once. */
+/** Opens a thread in which a tool of the server was called once. */
 async function converse(t: ExecutionContext, model: ScriptedModel, url: string) {
 	const codex = await CodexAppServer.start(t, await codexHome(t, model, {demo: url}));
 	const thread = await codex.startThread();
@@ -80,7 +83,7 @@ test.serial('Codex continues its thread after the upstream over stdio is killed'
 	const children = await processesWith(marker);
 	t.is(children.length, 1);
 	for (const pid of children) process.kill(Number(pid), 'SIGKILL');
-	// A call that is on its way when it dies is not repeated: it may have been carried out.
+	// A call that is pending when the server dies is not retried, since it may have been executed.
 	await gateway.said(/"upstream\.lost"/);
 	t.regex(await say(callIt), answer);
 	t.is(await close(), 0);

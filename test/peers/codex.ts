@@ -10,14 +10,16 @@ import ndjson from 'ndjson';
 import {peerUrl, temporaryFolder} from './peers.js';
 import type {ScriptedModel} from './scripted-model.js';
 
-// The program itself: the launcher in front of it would be one more process that can leave another behind.
+// The native program: its npm launcher would add a process that can leave another behind.
 const platform = {x64: 'x86_64-unknown-linux-musl', arm64: 'aarch64-unknown-linux-musl'}[
 	String(process.arch)
 ];
 const nativePath = `@openai/codex-linux-${process.arch}/vendor/${platform}/bin/codex`;
 const program = fileURLToPath(peerUrl(nativePath));
 
-/** The last Codex with `mcp-server`, and the current one: each by the script that npm installs, and the program itself. */
+/**
+ * The last Codex with `mcp-server` and the current one, each with its npm launcher and its native program.
+ */
 export const codexes = {
 	'mcp-server': {
 		launcher: fileURLToPath(peerUrl('codex-0-153/bin/codex.js')),
@@ -26,7 +28,7 @@ export const codexes = {
 	'app-server': {launcher: fileURLToPath(peerUrl('@openai/codex/bin/codex.js')), native: program},
 } as const;
 
-/** A home of Codex: the scripted model is its only model, and the MCP servers are those named here. */
+/** A Codex home whose only model is the scripted one. */
 export interface CodexHome {
 	readonly folder: string;
 	readonly env: Readonly<Record<string, string>>;
@@ -39,7 +41,8 @@ function configuration(
 ): string {
 	const tables = Object.entries(servers).map(
 		([name, url]) =>
-			// Only then does the first turn wait for the tools, and is a tool called without a question to the user.
+			// With `required`, the first turn waits for the tools. With `approve`, tools are called without
+			// a prompt.
 			`[mcp_servers.${name}]\nurl = "${url}"\nrequired = true\ndefault_tools_approval_mode = "approve"\n`,
 	);
 	return `model = "scripted"
@@ -74,7 +77,7 @@ ${tables.join('\n')}
 ${more}`;
 }
 
-/** Writes a home for Codex with these MCP servers, name by URL, and more tables. */
+/** Writes a Codex home with these MCP servers, URL by name, and additional tables. */
 export async function codexHome(
 	t: Pick<ExecutionContext, 'teardown'>,
 	model: ScriptedModel,
@@ -83,20 +86,20 @@ export async function codexHome(
 ): Promise<CodexHome> {
 	const folder = await temporaryFolder(t);
 	await writeFile(join(folder, 'config.toml'), configuration(model, servers, more));
-	// Nothing of the user's own environment: no key, no proxy.
+	// Excludes the user's environment, such as keys and proxies.
 	return {folder, env: {PATH: process.env.PATH ?? '', HOME: folder, CODEX_HOME: folder}};
 }
 
-/** Runs one turn with `codex exec` and returns what the model said last. */
+/** Runs one turn with `codex exec`, and returns the last message of the model. */
 export async function codexExec({folder, env}: CodexHome, prompt: string): Promise<string> {
 	const args = ['exec', '--strict-config', '--skip-git-repo-check', prompt];
 	const running = promisify(execFile)(program, args, {cwd: folder, env});
-	// It would wait for more of a prompt on its stdin.
+	// With stdin open, Codex would wait for more of the prompt.
 	running.child.stdin?.end();
 	return (await running).stdout.trim();
 }
 
-/** The MCP servers as `codex mcp list` sees them: it looks whether they want a login. */
+/** The output of `codex mcp list`, which also checks whether a server requires a login. */
 export async function codexServers({folder, env}: CodexHome): Promise<unknown> {
 	const {stdout} = await promisify(execFile)(program, ['mcp', 'list', '--json'], {cwd: folder, env});
 	return JSON.parse(stdout);
@@ -115,7 +118,7 @@ interface Turn {
 	readonly items: ReadonlyArray<{readonly text?: string}>;
 }
 
-/** Codex as an IDE runs it: one process, in which a conversation has turn after turn. */
+/** Codex as an IDE runs it: one process, in which a thread has many turns. */
 export class CodexAppServer {
 	readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
 	readonly #waiting = new Set<(message: Message) => void>();
@@ -140,13 +143,13 @@ export class CodexAppServer {
 		return codex;
 	}
 
-	/** Starts a conversation; all MCP servers are connected when this is done. */
+	/** Starts a thread. Resolves when all MCP servers are connected. */
 	async startThread(): Promise<string> {
 		const {thread} = (await this.#ask('thread/start', {})) as {thread: {id: string}};
 		return thread.id;
 	}
 
-	/** Says something in a conversation and returns what the model said last. */
+	/** Runs a turn, and returns its status and the last message of the model. */
 	async turn(threadId: string, text: string): Promise<string> {
 		const completed = this.#first(({method}) => method === 'turn/completed');
 		await this.#ask('turn/start', {threadId, input: [{type: 'text', text}]});
@@ -154,7 +157,7 @@ export class CodexAppServer {
 		return `${turn.status}: ${turn.items.at(-1)?.text}`;
 	}
 
-	/** Ends it as an IDE does, and returns how it ended. */
+	/** Closes stdin as an IDE does, and returns the exit code. */
 	async close(): Promise<unknown> {
 		const ended = once(this.#child, 'exit');
 		this.#child.stdin.end();

@@ -1,4 +1,5 @@
-// Compiles *.as.ts: `npm run wasm` writes the results to files named wasm.ts beside them, tests compare these.
+// Compiles *.as.ts. `npm run wasm` writes the results to wasm.ts next to them; with --check they are
+// compared.
 import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';

@@ -8,7 +8,7 @@ import {type Inspection, inspect} from './inspector.js';
 import {toolNames} from './json-client.js';
 import {temporaryFolder} from './peers.js';
 
-/* The control server of `bridge raw`, driven by real clients while traffic flows. */
+/* The control server of `bridge raw`, used by real clients while traffic flows. */
 
 interface Client {
 	connect(transport: object): Promise<void>;
@@ -32,7 +32,7 @@ function isComplete(modules: object): modules is Modules {
 	return names.every(name => typeof Reflect.get(modules, name) === 'function');
 }
 
-/** A client made with this release of the SDK, connected to the control server. */
+/** Connects a client of this SDK release to the control server. */
 async function connectClient(
 	t: ExecutionContext,
 	{sdk, version, folder}: Release,
@@ -50,7 +50,7 @@ async function connectClient(
 	return client;
 }
 
-/** A bridge with traffic that does not stop before the test does, and how much of it there was. */
+/** Starts bridge with traffic that lasts until the end of the test, and counts its round trips. */
 async function withTraffic(t: ExecutionContext): Promise<{raw: Raw; echo: number; rounds: () => number}> {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());

@@ -2,7 +2,10 @@ import test from 'ava';
 import {blocksOf, pages, readPage} from '../docs/blocks.js';
 import {runPage} from '../docs/run-page.js';
 
-/* Pages with blocks that need real servers and clients. All blocks of such a page run, since later ones need earlier ones. */
+/*
+ * Pages with blocks that need real servers and clients. All blocks of such a page run, since later ones
+ * depend on earlier ones.
+ */
 
 const needPeers = pages.filter(file => blocksOf(file, readPage(file)).some(block => block.needsPeers));
 

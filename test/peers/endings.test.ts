@@ -8,7 +8,7 @@ import {converse, opening} from './raw-lines.js';
 test.serial('kills a server that ignores the end of its stdin within 5 seconds', async t => {
 	t.timeout(60_000);
 	const marker = newMarker(t);
-	// The timer that this starts keeps the server alive for good.
+	// Subscription updates start a timer that keeps the server alive indefinitely.
 	const keepAlive =
 		'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"toggle-subscriber-updates"}}';
 	const client = await converse(t, throughBridge(everything(marker)), [keepAlive]);
@@ -16,7 +16,7 @@ test.serial('kills a server that ignores the end of its stdin within 5 seconds',
 	const start = process.hrtime.bigint();
 	await client.close();
 	const seconds = Number(process.hrtime.bigint() - start) / 1e9;
-	// bridge's own 5 seconds, and what a busy machine takes besides: without bridge, it never ended.
+	// bridge waits 5 seconds; the rest is slack for a busy machine. Without bridge, the server never exits.
 	t.true(seconds < 15, `it took ${seconds} s`);
 	t.deepEqual(await survivorsOf(marker), []);
 });
@@ -28,7 +28,7 @@ test.serial('runs a server started by npx, and leaves no process of npx or the s
 	const npx = {command: 'npx', args: ['--no', ...prefix, '--', 'mcp-server-everything', 'stdio', marker]};
 	const list = ['{"jsonrpc":"2.0","id":1,"method":"tools/list"}'];
 	const client = await converse(t, throughBridge(npx), list);
-	// npx, the server, and between them a shell in some versions of npm.
+	// npx, the server, and a shell between them in some versions of npm.
 	t.true((await processesWith(marker)).length > 1);
 	const through = await client.close();
 	t.deepEqual(await survivorsOf(marker), []);
@@ -40,7 +40,7 @@ test.serial('the server behind bridge exits when the client is killed', async t 
 	t.timeout(60_000);
 	const marker = newMarker(t);
 	const bridge = throughBridge(everything(marker));
-	// This client starts bridge, and dies of SIGKILL as soon as the server has answered.
+	// This client starts bridge, and gets SIGKILL as soon as the server has responded.
 	const source = `
 		const [command, ...args] = process.argv.slice(1);
 		const child = require('node:child_process').spawn(command, args, {stdio: ['pipe', 'pipe', 'inherit']});
@@ -52,7 +52,7 @@ test.serial('the server behind bridge exits when the client is killed', async t 
 		args: ['-e', source, bridge.command, ...bridge.args],
 	});
 	client.write(`${opening[0]}\n`);
-	// bridge and the server hold this client's stderr, so it closes when the last of them is gone.
+	// bridge and the server inherit this client's stderr, so it closes when the last of them exits.
 	const {signal} = await client.ended();
 	t.is(signal, 'SIGKILL');
 	t.deepEqual(await survivorsOf(marker), []);

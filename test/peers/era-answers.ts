@@ -1,10 +1,10 @@
 import type {Version} from './eras.js';
 
-/* What the clients answer when a server asks them: the same in all versions. */
+/* The responses of clients to server requests, identical in all versions. */
 
 export const roots = [{uri: 'file:///first', name: 'First'}];
 
-/** The client's side of the questions that exist in a version, by method. */
+/** The handlers of the server requests that exist in a version, by method. */
 export type Answers = Readonly<Record<string, (params: unknown) => object>>;
 
 const known: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ function firstConst(options: unknown): unknown {
 	return Array.isArray(options) ? member(options[0], 'const') : undefined;
 }
 
-/** What a user puts into one field of a form: the first option of a list, only "left" of some boxes. */
+/** The value for one field of a form: the first option of a list, and only "left" of multiple choices. */
 function fieldValue(name: string, schema: unknown): unknown {
 	if (known[name] !== undefined) {
 		return known[name];
@@ -50,7 +50,7 @@ function sample(params: unknown): object {
 	return {role: 'assistant', model: 'none', content: {type: 'text', text: `Said: ${String(prompt)}`}};
 }
 
-/** Elicitation exists from 2025-06-18 on; sampling and roots in all versions. */
+/** Elicitation exists since 2025-06-18; sampling and roots exist in all versions. */
 export function answersOf(version: Version): Answers {
 	return {
 		'roots/list': () => ({roots}),
@@ -59,7 +59,7 @@ export function answersOf(version: Version): Answers {
 	};
 }
 
-/** The capabilities that go with these answers, spelled as in that version. */
+/** The capabilities that match these handlers, in the spelling of that version. */
 export function capabilitiesOf(version: Version): object {
 	const elicitation = version >= '2025-11-25' ? {form: {}} : {};
 	return {

@@ -1,7 +1,7 @@
 import type {Version} from './eras.js';
 import type {Command} from './peers.js';
 
-/* What the tests of versions ask of a client, whichever SDK is behind it. */
+/* The interface of a client in the version tests, independent of its SDK. */
 
 export interface Content {
 	readonly type: string;
@@ -37,7 +37,9 @@ export interface CallOptions {
 /** The part of an SDK's Client that is the same in all releases. */
 export interface CommonClient {
 	close(): Promise<void>;
-	/** Only SDK v2 has it. When it connects it asks on a connection of its own; this asks on the one in use. */
+	/**
+	 * Only in SDK v2. Its connect() uses a separate connection for discovery; this uses the current one.
+	 */
 	discover?(): Promise<{readonly supportedVersions: readonly string[]}>;
 	getServerVersion(): unknown;
 	getServerCapabilities(): Readonly<Record<string, unknown>> | undefined;
@@ -56,7 +58,7 @@ export interface CommonClient {
 	}>;
 }
 
-/** A message as it came over the wire. */
+/** A message as received on the transport. */
 export interface WireMessage {
 	readonly id?: unknown;
 	readonly method?: string;
@@ -67,19 +69,19 @@ export interface WireMessage {
 export interface EraClient {
 	readonly version: Version;
 	readonly sdk: CommonClient;
-	/** The version that client and server, or whoever stands for it, agreed on. */
+	/** The version that the client negotiated. */
 	negotiated(): unknown;
 	callTool(name: string, given?: object, options?: CallOptions): Promise<CallResult>;
-	/** From now on the server shall tell what is at least as severe. */
+	/** Requests log messages of this level and above. */
 	setLevel(level: string): Promise<void>;
-	/** Asks the server to tell when its tools or that resource change. */
+	/** Subscribes to changes of the tools or of that resource. */
 	subscribe(uri: string): Promise<void>;
-	/** Everything that has come so far; `received` has what is of one method. */
+	/** All messages received so far. `received` filters them by method. */
 	readonly messages: readonly WireMessage[];
 	received(method: string): readonly WireMessage[];
-	/** Resolves when a message of that method has come. */
+	/** Resolves when a message with that method has been received. */
 	seen(method: string): Promise<void>;
-	/** The methods that this client was asked to answer, in order. */
+	/** The methods of the server requests received, in order. */
 	readonly asked: readonly string[];
 }
 
@@ -87,17 +89,17 @@ export interface Transport {
 	onmessage?: unknown;
 }
 
-/** A transport of an SDK's own that starts the server; `noteMessage` hears all that comes from it. */
+/** Creates an SDK transport that starts the server. `noteMessage` gets each message that it receives. */
 export function tapped(
 	StdioClientTransport: new (parameters: object) => Transport,
 	{command, args, env}: Command,
 	noteMessage: (message: WireMessage) => void,
 ): Transport {
-	// Old releases take the environment as it is given, newer ones add to it.
+	// Old SDK releases use the environment unchanged; newer ones extend it.
 	const parameters = {command, args: [...args], env: {...process.env, ...env}, stderr: 'ignore'};
 	const transport = new StdioClientTransport(parameters);
 	let handler: ((message: WireMessage, ...more: unknown[]) => void) | undefined;
-	// Old releases overwrite a handler that was there before, so the handler they set is wrapped.
+	// Old SDK releases overwrite an existing handler, so the handler that they set is wrapped.
 	Object.defineProperty(transport, 'onmessage', {
 		get: () => handler,
 		set(inner: typeof handler) {

@@ -5,16 +5,19 @@ import {isModern, type Release} from './eras.js';
 import type {Owner} from './listening.js';
 import type {Command} from './peers.js';
 
-/* One client per version, each from an SDK release of its time. The releases differ, so the common part is typed here. */
+/*
+ * One client per version, each from an SDK release of its time. The common part is typed here, since the
+ * releases differ.
+ */
 
 interface SdkClient extends CommonClient {
 	connect(transport: Transport): Promise<void>;
 	setRequestHandler(what: unknown, handler: (request: {readonly params?: unknown}) => object): void;
 	callTool(...given: readonly unknown[]): ReturnType<EraClient['callTool']>;
-	/* Only the handshake era has these two. */
+	/* Only in the handshake era. */
 	setLoggingLevel(level: string): Promise<unknown>;
 	subscribeResource(resource: {uri: string}): Promise<unknown>;
-	/* Only SDK v2 has these two. */
+	/* Only in SDK v2. */
 	getNegotiatedProtocolVersion?(): unknown;
 	listen?(filter: object): Promise<unknown>;
 }
@@ -40,14 +43,14 @@ async function load({sdk, folder}: Release, files: readonly string[]): Promise<S
 	return modules;
 }
 
-/** The names of the SDK's zod schemas: in v1 a handler is set for a schema, in v2 for a method. */
+/** The names of the SDK's zod schemas: v1 sets a handler by schema, v2 by method. */
 const requestSchemas: Readonly<Record<string, string>> = {
 	'roots/list': 'ListRootsRequestSchema',
 	'sampling/createMessage': 'CreateMessageRequestSchema',
 	'elicitation/create': 'ElicitRequestSchema',
 };
 
-/** What has come over the wire. It emits the method of each message as it comes. */
+/** The messages received. Emits the method of each message on arrival. */
 class Wire extends EventEmitter {
 	readonly messages: WireMessage[] = [];
 
@@ -98,7 +101,7 @@ async function open(t: Owner, release: Release, command: Command): Promise<Conne
 
 const logLevelKey = 'io.modelcontextprotocol/logLevel';
 
-/** A client made with this release, connected to what the command starts. */
+/** Connects a client of this SDK release to the server that the command starts. */
 export async function connect(t: Owner, release: Release, command: Command): Promise<EraClient> {
 	const {client, wire, asked} = await open(t, release, command);
 	const {version} = release;
@@ -123,13 +126,13 @@ export async function connect(t: Owner, release: Release, command: Command): Pro
 			if (modern) {
 				await client.listen?.({toolsListChanged: true, resourceSubscriptions: [uri]});
 			} else {
-				// Of changed lists a server tells without being asked.
+				// Servers send list changes without a subscription.
 				await client.subscribeResource({uri});
 			}
 		},
 		async setLevel(wanted) {
 			if (modern) {
-				// There is no session that could keep it: every request says it anew.
+				// There is no session to store the level, so each request contains it.
 				level = {_meta: {[logLevelKey]: wanted}};
 			} else {
 				await client.setLoggingLevel(wanted);

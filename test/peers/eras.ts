@@ -7,22 +7,24 @@ export const versions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25',
 
 export type Version = (typeof versions)[number];
 
-/** The stateless era: no handshake, no requests from the server. Versions are dates, so they compare as texts. */
+/**
+ * Whether a version is of the stateless era: no handshake, no server requests. Versions are dates, so they
+ * compare as strings.
+ */
 export function isModern(version: Version): boolean {
 	return version >= '2026-07-28';
 }
 
-/** A release of an SDK, the newest version that it speaks, and where its modules are. */
+/** An SDK release, the newest version that it supports, and the location of its modules. */
 export interface Release {
 	readonly sdk: string;
 	readonly version: Version;
 	readonly folder: URL;
 }
 
-/** A file of a devDependency. */
 const packageUrl = (path: string): URL => new URL(`../../node_modules/${path}`, peersFolder);
 
-/** The releases that clients are made with: one of the time of each version, and the last of the handshake era. */
+/** The SDK releases for clients: one of the time of each version, and the last one of the handshake era. */
 export const releases: readonly Release[] = [
 	{sdk: '1.0.1', version: '2024-11-05', folder: packageUrl('sdk-2024-11-05/dist/')},
 	{sdk: '1.11.5', version: '2025-03-26', folder: packageUrl('sdk-2025-03-26/dist/esm/')},
@@ -32,17 +34,19 @@ export const releases: readonly Release[] = [
 	{sdk: '2.4.0', version: '2026-07-28', folder: packageUrl('sdk-2026-07-28/dist/')},
 ];
 
-/** A program in the folder `servers`. */
 export function fixtureFile(name: 'fixture-handshake' | 'fixture-modern'): string {
 	return fileURLToPath(new URL(`servers/${name}.mjs`, peersFolder));
 }
 
-/** A server of the handshake era; `env` holds its FIXTURE_… variables, `marker` finds its process in /proc. */
+/**
+ * A server of the handshake era. `env` contains its FIXTURE_… variables; `marker` identifies its process
+ * in /proc.
+ */
 export function handshakeServer(marker: string, env: Readonly<Record<string, string>>): Command {
 	return {command: process.execPath, args: [fixtureFile('fixture-handshake'), marker], env};
 }
 
-/** A server that speaks this version and no other. */
+/** A server that supports only this version. */
 export function serverOf(version: Version, marker: string): Command {
 	if (isModern(version)) {
 		return {command: process.execPath, args: [fixtureFile('fixture-modern'), 'reject', marker]};
@@ -54,7 +58,7 @@ export function serverOf(version: Version, marker: string): Command {
 interface Feature {
 	readonly name: string;
 	readonly since: Version;
-	/** Only servers of that era have it. Both, if it is not said. */
+	/** The only era in which servers have this tool or prompt. Default: both. */
 	readonly era?: 'handshake' | 'modern';
 }
 
@@ -106,7 +110,7 @@ function namesOf(features: readonly Feature[], version: Version): string[] {
 		.sort();
 }
 
-/** The names of the tools that the server of this version has, sorted. */
+/** The sorted names of the tools of this version's server. */
 export const toolsOf = (version: Version): string[] => namesOf(tools, version);
 
 export const promptsOf = (version: Version): string[] => namesOf(prompts, version);

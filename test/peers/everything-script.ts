@@ -21,11 +21,11 @@ function paramsOf(request: unknown): object {
 
 interface ClientState {
 	roots: object[];
-	/** Set while an elicitation shall be met by cancelling the call that caused it. */
+	/** Set while elicitations are handled by cancelling the call that caused them. */
 	cancelling: AbortController | undefined;
 }
 
-/** The client's side of what the server asks: roots, sampling, elicitation by form and by URL. */
+/** Handles the server requests: roots, sampling, elicitation by form and by URL. */
 function handleRequests({client, sdk, note}: Session, state: ClientState): void {
 	client.setRequestHandler(sdk.schema('ListRootsRequestSchema'), () => ({roots: state.roots}));
 	client.setRequestHandler(sdk.schema('CreateMessageRequestSchema'), request => {
@@ -45,7 +45,8 @@ function handleRequests({client, sdk, note}: Session, state: ClientState): void 
 
 async function greet({client, note, step, seen}: Session): Promise<void> {
 	note('server', [client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()]);
-	// The server asks for the roots 350 ms after it is ready and logs what it got: from then on its order is fixed.
+	// The server requests the roots 350 ms after initialization and logs them. After that its order is
+	// deterministic.
 	await seen('notifications/message');
 	await step('set level', client.setLoggingLevel('debug'));
 	await step('tools', client.listTools());
@@ -68,12 +69,12 @@ async function callTools({client, step}: Session): Promise<void> {
 		data: 'data:text/plain,hello',
 		outputType: 'resourceLink',
 	});
-	// Three ways to fail: the tool's own error, arguments it refuses, a tool that is not there.
+	// Three kinds of failure: an error of the tool, rejected arguments, an unknown tool.
 	await call('get-resource-reference', {resourceType: 'Text', resourceId: -1});
 	await call('get-sum', {a: 'two'});
 	await call('no-such-tool', {});
-	// Asking for progress is enough: what came is in the messages received. The SDK itself drops a progress that is read
-	// together with the answer, so what its callback sees differs from run to run.
+	// The received messages contain the progress. The callback is not checked: the SDK drops progress that
+	// it reads together with the response, so the callback's results vary.
 	const onprogress = () => undefined;
 	const long = {name: 'trigger-long-running-operation', arguments: {duration: 0.3, steps: 3}};
 	await step('long running', client.callTool(long, undefined, {onprogress}));
@@ -122,13 +123,14 @@ async function useResources({client, step}: Session): Promise<void> {
 	await read('demo://resource/nowhere');
 	const uri = 'demo://resource/dynamic/text/1';
 	await step('subscribe', client.subscribeResource({uri}));
-	// Switched on, the server tells of the resource at once; switched off, it does not keep itself alive.
+	// Enabling sends an update of the resource at once; disabling removes the timer that keeps the server
+	// alive.
 	await step('updates on', client.callTool({name: 'toggle-subscriber-updates'}));
 	await step('updates off', client.callTool({name: 'toggle-subscriber-updates'}));
 	await step('unsubscribe', client.unsubscribeResource({uri}));
 }
 
-/** Everything that server-everything can do, except what takes seconds by design. */
+/** All features of server-everything, except those that are slow by design. */
 export function everythingScript(): Script {
 	const state: ClientState = {roots: rootsFirst, cancelling: undefined};
 	return {

@@ -19,7 +19,7 @@ async function fill(folder: string): Promise<void> {
 async function look({client, sdk, note, step}: Session, call: Call, folder: string): Promise<void> {
 	note('server', [client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()]);
 	await step('tools', client.listTools());
-	// A method the server does not have.
+	// A method that the server does not implement.
 	await step('prompts', client.request({method: 'prompts/list'}, sdk.schema('ListPromptsResultSchema')));
 	await call('list_directory', {path: folder});
 	await call('list_directory_with_sizes', {path: folder, sortBy: 'size'});
@@ -62,7 +62,8 @@ function script(folder: string): Script {
 	return {
 		capabilities: {roots: {}},
 		prepare({client, sdk}) {
-			// The server takes these instead of its arguments: the same folder, so that it does not matter from when on.
+			// The server replaces its arguments with the roots. They are the same folder, so that the timing
+			// does not matter.
 			const roots = [{uri: pathToFileURL(folder).href, name: 'the folder'}];
 			client.setRequestHandler(sdk.schema('ListRootsRequestSchema'), () => ({roots}));
 		},

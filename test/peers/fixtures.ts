@@ -9,11 +9,11 @@ export interface FixtureOptions {
 	readonly version: Version;
 	readonly env?: Readonly<Record<string, string>>;
 	readonly port?: number;
-	/** The stateless fixture also answers clients of the handshake era. */
+	/** Makes the stateless fixture support clients of the handshake era, too. */
 	readonly speaksBothEras?: boolean;
 }
 
-/** How the fixture server of that version is started; behind a network it says on stderr where it listens. */
+/** The command of the fixture server of a version. A network fixture prints its port on stderr. */
 export function fixtureCommand({mode, version, env, port = 0, speaksBothEras}: FixtureOptions): Command {
 	if (isModern(version)) {
 		const era = speaksBothEras ? 'serve' : 'reject';
@@ -25,12 +25,12 @@ export function fixtureCommand({mode, version, env, port = 0, speaksBothEras}: F
 	return {command: process.execPath, args, env: {FIXTURE_VERSIONS: version, ...env}};
 }
 
-/** Starts a fixture server behind a network. It ends with the test. */
+/** Starts a network fixture. It stops with the test. */
 export function startFixture(t: Owner, options: FixtureOptions): Promise<Listening> {
 	return startListening(t, fixtureCommand(options), /^listening (\d+)$/m);
 }
 
-/** Where a client of that transport finds the fixture. */
+/** The URL of a fixture on that transport. */
 export function fixtureUrl(mode: Exclude<Mode, 'stdio'>, port: number): string {
 	const paths = {http: '/mcp', sse: '/sse', ws: '/'};
 	return `${mode === 'ws' ? 'ws' : 'http'}://127.0.0.1:${port}${paths[mode]}`;

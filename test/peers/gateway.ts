@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {type Listening, type Owner, startListening} from './listening.js';
 import {bridgeFile} from './peers.js';
 
-/** A server in the gateway's configuration file. */
+/** A service in the gateway's configuration file. */
 export interface Service {
 	readonly command?: string;
 	readonly args?: readonly string[];
@@ -14,16 +14,16 @@ export interface Service {
 }
 
 export interface GatewayOptions {
-	/** Where its configuration is written. */
+	/** The folder of the configuration file. */
 	readonly folder: string;
 	readonly services: Readonly<Record<string, Service>>;
-	/** Taken by the system if absent. A gateway that is to come back needs one. */
+	/** Default: chosen by the system. A gateway that will be restarted needs a fixed one. */
 	readonly port?: number;
 	/** Other top-level keys of the configuration. */
 	readonly settings?: Readonly<Record<string, unknown>>;
 }
 
-/** Starts `bridge gateway` with a configuration file and waits until it says where it serves. */
+/** Starts `bridge gateway` with a configuration file, and waits until it prints its address. */
 export async function startGateway(t: Owner, options: GatewayOptions): Promise<Listening> {
 	const file = join(options.folder, 'gateway.json');
 	const listen = `127.0.0.1:${options.port ?? 0}`;
@@ -33,12 +33,11 @@ export async function startGateway(t: Owner, options: GatewayOptions): Promise<L
 	return startListening(t, {command: process.execPath, args}, /listens on http:\/\/127\.0\.0\.1:(\d+)/);
 }
 
-/** Where a service of a gateway is. */
 export function serviceUrl({port}: Listening, service: string, rest = ''): string {
 	return `http://127.0.0.1:${port}/mcp/${service}${rest}`;
 }
 
-/** What `/status` says of a service, as far as tests look at it. */
+/** The part of a service's status in `/status` that tests check. */
 export interface ServiceStatus {
 	readonly state: string;
 	readonly transport: string;
@@ -52,7 +51,6 @@ export interface ServiceStatus {
 	readonly lastError: string | null;
 }
 
-/** Reads `/status`. */
 export async function gatewayStatus({port}: Listening) {
 	const response = await fetch(`http://127.0.0.1:${port}/status`);
 	return (await response.json()) as {readonly services: Readonly<Record<string, ServiceStatus>>};

@@ -8,7 +8,7 @@ import {realServers, startRealHub, until} from './hub.js';
 import {inspect} from './inspector.js';
 import {bridgeFile, peerUrl, temporaryFolder} from './peers.js';
 
-/* The hub with real programs around it: the Inspector's command line, and OpenTelemetry's SDK with a collector. */
+/* The hub with real programs: the Inspector's command line, and OpenTelemetry's SDK with a collector. */
 
 test.serial('the Inspector lists run and calls a real server through it', async t => {
 	const folder = await temporaryFolder(t);
@@ -44,7 +44,7 @@ test.serial('the Inspector lists run and calls a real server through it', async 
 	t.like(await call('[n * n for n in range(4)]'), {content: [{text: '[0,1,4,9]'}], isError: false});
 });
 
-/** Bridge as it is installed, with OpenTelemetry's SDK next to it. */
+/** Installs bridge next to OpenTelemetry's SDK. */
 async function installed(t: ExecutionContext): Promise<string> {
 	const folder = await temporaryFolder(t);
 	const root = new URL('../../../', import.meta.url);
@@ -80,7 +80,7 @@ type Traces = {
 	}>;
 };
 
-/** A collector of traces, which keeps what it is sent. */
+/** Starts a trace collector that keeps the received spans. */
 async function startCollector(t: ExecutionContext) {
 	const spans: Span[] = [];
 	const paths = new Set<string | undefined>();

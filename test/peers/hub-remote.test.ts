@@ -4,7 +4,7 @@ import {startRealHub, until} from './hub.js';
 import {type Listening, startListening} from './listening.js';
 import {serverFile} from './peers.js';
 
-/* A hub in front of a real server behind HTTP that comes, goes and comes back. */
+/* A hub in front of a real HTTP server that starts late and restarts. */
 
 const startRemote = (t: ExecutionContext, kind: string, port: number): Promise<Listening> =>
 	startListening(

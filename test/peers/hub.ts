@@ -7,7 +7,7 @@ import type {Service} from './gateway.js';
 import {bridgeFile, peerUrl, temporaryFolder} from './peers.js';
 import {loadSdk, type SdkClient} from './sdk.js';
 
-/** A file of the real servers, by its name in a configuration, with what it is started with in this folder. */
+/** The services of the real servers by name, with their files in this folder. */
 export const realServers = (folder: string): Readonly<Record<string, Service>> => ({
 	everything: real('@modelcontextprotocol/server-everything', folder),
 	files: real('@modelcontextprotocol/server-filesystem', folder, folder),
@@ -23,36 +23,35 @@ function real(name: string, folder: string, ...args: readonly string[]): Service
 export interface HubSettings {
 	readonly servers: Readonly<Record<string, Service>>;
 	readonly env?: Readonly<Record<string, string>>;
-	/** Another bridge than the one that was built. */
+	/** Path of an installed bridge. Default: the built one. */
 	readonly bridge?: string;
-	/** More of the command line. */
+	/** Additional arguments of the command line. */
 	readonly args?: readonly string[];
 	readonly [key: string]: unknown;
 }
 
-/** What `run` came to. */
+/** The result of `run`. */
 export interface Ran {
 	readonly text: string;
 	readonly isError: boolean;
-	/** What it gave for programs. */
+	/** The structured result. */
 	readonly result: unknown;
 }
 
-/** `bridge hub` in front of real servers, with the real SDK's client in front of it. */
+/** `bridge hub` in front of real servers, behind the real SDK's client. */
 export interface RealHub {
 	readonly client: SdkClient;
 	readonly folder: string;
 	run(command: string): Promise<Ran>;
-	/** The names of the tools. */
 	tools(): Promise<string[]>;
-	/** The entries of its log with that event. */
+	/** The log entries with that event. */
 	logged(event: string): ReadonlyArray<Readonly<Record<string, unknown>>>;
-	/** What it and its servers said on stderr so far. */
+	/** The stderr output of the hub and its servers so far. */
 	stderr(): string;
 	close(): Promise<void>;
 }
 
-/** Starts a hub, for no longer than the test lasts. The settings may depend on a folder that the test has for itself. */
+/** Starts a hub that stops with the test. The settings may depend on the test's own folder. */
 export async function startRealHub(
 	t: Pick<ExecutionContext, 'teardown'>,
 	settingsIn: (folder: string) => HubSettings | Promise<HubSettings>,
@@ -102,7 +101,7 @@ function ranBy(answer: unknown): Ran {
 const namesOf = (answer: unknown): string[] =>
 	(answer as {readonly tools: ReadonlyArray<{readonly name: string}>}).tools.map(({name}) => name);
 
-/** Waits until something is so. What is not so by the time the test ends never was. */
+/** Polls until a condition holds. The timeout of the test is the limit. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 	while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 50));
 }

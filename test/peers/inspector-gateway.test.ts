@@ -9,7 +9,7 @@ import {toolNames} from './json-client.js';
 import {bridgeFile, temporaryFolder} from './peers.js';
 import {newMarker} from './processes.js';
 
-/** What the Inspector is told to do, and a part of what it prints then. */
+/** Commands of the Inspector, each with a part of its expected output. */
 const methods = [
 	[['tools/list'], 'test_simple_text'],
 	[['tools/call', '--tool-name', 'test_simple_text'], 'This is a simple text response for testing.'],
@@ -24,7 +24,7 @@ type Way = 'http' | 'sse' | 'bridge --url';
 
 const overHttp = (url: string): string[] => [url, '--transport', 'http'];
 
-/** How the Inspector reaches the service `demo` of a gateway. */
+/** The target of the Inspector for the service `demo` of a gateway. */
 async function targetOver(way: Way, folder: string, port: number): Promise<string[]> {
 	const url = `http://127.0.0.1:${port}/mcp/demo`;
 	if (way === 'http') return overHttp(url);
@@ -35,7 +35,7 @@ async function targetOver(way: Way, folder: string, port: number): Promise<strin
 	return ['--config', file, '--server', 'bridge'];
 }
 
-/** A gateway in front of a server over HTTP, and where the server itself is. */
+/** Starts a gateway in front of an HTTP server, and returns the URL of the server, too. */
 async function startDemo(t: ExecutionContext, version: Version) {
 	t.timeout(300_000);
 	const folder = await temporaryFolder(t);
@@ -47,7 +47,7 @@ async function startDemo(t: ExecutionContext, version: Version) {
 
 const withoutGateway = new Map<string, Promise<Inspection>>();
 
-/** What the Inspector sees of the server itself. That is the same each time, so it looks once. */
+/** Runs the Inspector against the server directly. The output is cached, since it never changes. */
 function inspectOnce(folder: string, direct: string, method: readonly string[]): Promise<Inspection> {
 	const key = method.join(' ');
 	const seen = withoutGateway.get(key) ?? inspect(folder, overHttp(direct), method);

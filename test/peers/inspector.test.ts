@@ -5,7 +5,7 @@ import {inspect} from './inspector.js';
 import {everything, temporaryFolder, throughBridge} from './peers.js';
 import {newMarker, survivorsOf} from './processes.js';
 
-/** The Inspector swallows a `--` on its command line, so the server's command comes from a file. */
+/** The Inspector drops `--` from its command line, so a file contains the server's command. */
 const listed = (folder: string, server: string): string[] => [
 	'--config',
 	join(folder, 'mcp.json'),

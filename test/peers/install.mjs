@@ -1,4 +1,4 @@
-// Installs what `npm run test:peers` needs, on first need.
+// Installs the dependencies of `npm run test:peers` if they are missing or outdated.
 import {spawnSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -8,7 +8,7 @@ import {brotliDecompressSync} from 'node:zlib';
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const modules = new URL('node_modules/', import.meta.url);
 const stamp = new URL('.bridge-peers-stamp', modules);
-// The .npmrc counts too, since it says whether install scripts run, and so does what this script does after npm.
+// The hash includes .npmrc, which controls install scripts, and this script, which has steps after npm.
 const wanted = createHash('sha256')
 	.update(readFileSync(new URL('package-lock.json', import.meta.url)))
 	.update(readFileSync(new URL('.npmrc', import.meta.url)))
@@ -29,7 +29,7 @@ function reasonToInstall() {
 		: 'package-lock.json, .npmrc or install.mjs changed';
 }
 
-/** Some packages bring a program for each system there is. What this one cannot run is a good part of the disk space. */
+/** Removes the programs of other platforms, which take up much of the disk space. */
 function removeForeignPrograms() {
 	const arch = {x64: 'amd64', ia32: '386'}[process.arch] ?? process.arch;
 	const os = {win32: 'windows'}[process.platform] ?? process.platform;
@@ -37,7 +37,10 @@ function removeForeignPrograms() {
 	keepOnly('sqlite3/prebuilds/', /^/, `${process.platform}-${process.arch}`);
 }
 
-/** Unpacks the browser, its libraries and fonts, which the package ships compressed. It is built for Linux on x64. */
+/**
+ * Unpacks the browser with its libraries and fonts, which the package ships compressed. It is built for
+ * Linux on x64.
+ */
 function unpackBrowser() {
 	const packed = new URL('@sparticuz/chromium/bin/', modules);
 	const target = new URL('.chromium/', modules);
@@ -70,14 +73,15 @@ if (reason !== undefined) {
 	process.stderr.write(
 		`Installing real MCP servers and clients, two releases of Codex, Claude Code, the Inspector, Chromium and Node 24 into test/peers (about 2.2 GB): ${reason}.\n`,
 	);
-	// What `npm test` was given (--omit, --prefix, …) reaches its scripts as npm_config_*; it is not meant for this npm.
+	// Flags of the outer `npm test` (--omit, --prefix, …) reach its scripts as npm_config_* and must not
+	// affect this npm.
 	const outer = /^npm_(?:package_|lifecycle_|config_(?:local_prefix|prefix|omit|include|dry_run)$)/i;
 	const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !outer.test(name)));
-	// Errors only: the Inspector says it wants Node 22, works on 20, and npm would warn at length about it.
+	// Shows errors only: npm would warn about the Inspector's engine, Node 22, although it works on 20.
 	const npm = spawnSync('npm', ['ci', '--loglevel=error', '--no-progress'], {
 		cwd: folder,
 		env,
-		// npm reports on stdout; this script's stdout stays silent so that it can stand in any pipe.
+		// npm's stdout is redirected, so that the stdout of this script stays empty in pipes.
 		stdio: ['ignore', 2, 2],
 		shell: process.platform === 'win32',
 	});

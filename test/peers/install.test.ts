@@ -18,7 +18,7 @@ for (const kind of codexKinds)
 		async t => {
 			const {home, model} = await prepareCodex(t);
 			const {folder} = home;
-			// The Codex behind bridge is found as anybody's is.
+			// bridge finds Codex on its PATH.
 			await mkdir(join(folder, 'bin'));
 			await symlink(codexes[kind].launcher, join(folder, 'bin', 'codex'));
 			const env = {...home.env, PATH: `${join(folder, 'bin')}${delimiter}${home.env.PATH}`};
@@ -42,7 +42,7 @@ for (const kind of codexKinds)
 					},
 				},
 			]);
-			// Only then does a first turn wait for the tools.
+			// The first turn waits for tools only if they are required.
 			await appendFile(join(folder, 'config.toml'), 'required = true\n');
 			const words = ['exec', '--skip-git-repo-check', callTool('bridge', 'codex_status')];
 			const turn = run(native, words, {cwd: folder, env});

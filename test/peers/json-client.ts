@@ -15,11 +15,11 @@ export interface JsonEnding {
 	readonly code: number | null;
 	readonly signal: string | null;
 	readonly stderr: string;
-	/** Lines on stdout that are no JSON. */
+	/** The lines on stdout that are not JSON. */
 	readonly noise: readonly string[];
 }
 
-/** A client that keeps no rule of the protocol by itself: it sends what it is told, when it is told. */
+/** A client without protocol logic: it sends exactly the given messages. */
 export class JsonClient {
 	readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
 	readonly #closed: Promise<unknown>;
@@ -34,9 +34,10 @@ export class JsonClient {
 			this.#stderr += String(chunk);
 		});
 		this.#child.stdout.pipe(split2()).on('data', line => this.#take(line));
-		// A server may be gone before the client has said all: the answer that is missing tells it better than this error.
+		// The server may exit before all messages are sent. The missing response is a better error than
+		// EPIPE.
 		this.#child.stdin.on('error', () => undefined);
-		// Only a test that failed half-way leaves it running.
+		// Only a failed test leaves it running.
 		t.teardown(() => this.#child.kill('SIGKILL'));
 	}
 
@@ -60,7 +61,7 @@ export class JsonClient {
 		this.#child.stdin.write(lines.join(''));
 	}
 
-	/** The answer to the request with that id, when it has come. */
+	/** Resolves with the response to the request with that id. */
 	async answer(id: number): Promise<Answer> {
 		for (;;) {
 			const answer = this.#answers.get(id);
@@ -78,13 +79,13 @@ export class JsonClient {
 		}
 	}
 
-	/** Ends the process, which may be one that does not end when its stdin does. */
+	/** Kills the process, for servers that do not exit when stdin closes. */
 	async kill(): Promise<void> {
 		this.#child.kill('SIGKILL');
 		await this.#closed;
 	}
 
-	/** Closes stdin and waits for the end. */
+	/** Closes stdin, and waits for the exit. */
 	async close(): Promise<JsonEnding> {
 		this.#child.stdin.end();
 		await this.#closed;
@@ -108,7 +109,7 @@ export function listTools(id: number) {
 	return {id, method: 'tools/list'};
 }
 
-/** The names of the tools in an answer to tools/list, sorted. */
+/** The sorted names of the tools in a tools/list response. */
 export function toolNames({result, error}: Answer): string[] {
 	const tools = result?.tools;
 	if (!Array.isArray(tools)) {

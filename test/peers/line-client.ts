@@ -11,7 +11,7 @@ export interface Ending {
 	readonly stderr: string;
 }
 
-/** A client that knows nothing but lines: what it sends and gets are the bytes themselves. */
+/** A client that sends and receives lines as bytes, without parsing them. */
 export class LineClient {
 	readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
 	readonly #stdout: Buffer[] = [];
@@ -28,7 +28,7 @@ export class LineClient {
 			this.#lines += chunk.filter(byte => byte === 0x0a).length;
 			this.#child.emit('lines');
 		});
-		// Only a test that failed half-way leaves it running.
+		// Only a failed test leaves it running.
 		t.teardown(() => this.#child.kill('SIGKILL'));
 	}
 
@@ -36,7 +36,7 @@ export class LineClient {
 		this.#child.stdin.write(bytes);
 	}
 
-	/** Resolves when the server has sent `count` lines in all. */
+	/** Resolves when the server has sent `count` lines in total. */
 	async received(count: number): Promise<void> {
 		while (this.#lines < count) {
 			const ended = await Promise.race([
@@ -49,13 +49,13 @@ export class LineClient {
 		}
 	}
 
-	/** Closes stdin and waits for the end. */
+	/** Closes stdin, and waits for the exit. */
 	async close(): Promise<Ending> {
 		this.#child.stdin.end();
 		return this.ended();
 	}
 
-	/** Waits until the process and all that held its stdout and stderr are gone. */
+	/** Waits until all processes that inherited stdout and stderr have exited. */
 	async ended(): Promise<Ending> {
 		await this.#closed;
 		return {

@@ -4,26 +4,26 @@ import type {Readable} from 'node:stream';
 import split2 from 'split2';
 import type {Command} from './peers.js';
 
-/** What ends the processes that were started for it, such as a test. */
+/** The scope that stops its processes, such as a test. */
 export interface Owner {
 	readonly teardown: (end: () => unknown) => void;
 }
 
-/** A program that serves on a port, as it said itself. */
+/** A program that listens on the port that it printed. */
 export interface Listening {
 	readonly port: number;
 	readonly pid: number;
-	/** All that it has written so far, cut from the front. */
+	/** The output so far, truncated at the front. */
 	readonly text: () => string;
-	/** Resolves when it writes, or has written, a line like that. */
+	/** Resolves when the program writes, or has written, a matching line. */
 	said(line: RegExp): Promise<void>;
-	/** Ends it by that signal and waits until it is gone. */
+	/** Sends a signal, and waits for the exit. */
 	stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
 const maxRemembered = 100_000;
 
-/** The lines that a program writes, and who waits for one of them. */
+/** The lines that a program writes, with the pending waits for them. */
 class Lines {
 	readonly #child: ChildProcess;
 	readonly #waiting = new Map<(found: RegExpExecArray) => void, RegExp>();
@@ -38,7 +38,7 @@ class Lines {
 		return this.#text;
 	}
 
-	/** The first line like that, also if it was written before. */
+	/** Resolves with the first matching line, including those already written. */
 	first(pattern: RegExp): Promise<RegExpExecArray> {
 		return new Promise((resolve, reject) => {
 			const before = pattern.exec(this.#text);
@@ -62,7 +62,10 @@ class Lines {
 	}
 }
 
-/** Starts a program and waits until it says, on stdout or stderr, on which port it listens: the first group of `announcement`. */
+/**
+ * Starts a program, and waits until it prints its port on stdout or stderr: the first group of
+ * `announcement`.
+ */
 export async function startListening(
 	t: Owner,
 	{command, args, env}: Command,

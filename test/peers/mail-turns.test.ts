@@ -10,18 +10,21 @@ import {codexKinds} from './codex-clients.js';
 import {callTool, refuseWith, sayAndHold, sayIt} from './scripted-model.js';
 import {RealClient, type ServePlace, servePlace} from './serve-client.js';
 
-/* Mail that starts turns of both real Codex programs, as their model sees it. */
+/* Mail that starts turns of both real Codex programs, as received by their model. */
 
 type Crew = ServePlace & {
 	post(to: string, text: string, more?: JsonObject): Promise<void>;
 	inbox(agent: string): JsonObject[];
-	/** The messages that the model was given, turn by turn. */
+	/** The messages that the model received, by turn. */
 	deliveries(): Delivered[][];
 };
 
 let count = 0;
 
-/** A place with a team, whose mail is looked for often. `settings` are variables of the configuration. */
+/**
+ * Creates a place with a team and a short mail poll interval. `settings` are variables of the
+ * configuration.
+ */
 async function crew(t: ExecutionContext, kind: CodexKind, settings: NodeJS.ProcessEnv = {}): Promise<Crew> {
 	const at = await servePlace(t, kind);
 	const team = teamOf(t, {home: String(at.env.ATM_HOME)});
@@ -37,7 +40,7 @@ async function crew(t: ExecutionContext, kind: CodexKind, settings: NodeJS.Proce
 		inbox: agent =>
 			existsSync(team.inboxOf(agent)) ? JSON.parse(readFileSync(team.inboxOf(agent), 'utf8')) : [],
 		deliveries: () => {
-			// Who calls tools asks its model again with the same prompt.
+			// A turn with tool calls sends the same prompt again.
 			const prompts = at.model.prompts().filter(prompt => /^\d+ messages? ha(?:s|ve) come for/m.test(prompt));
 			return [...new Set(prompts)].map(openLetters);
 		},

@@ -5,7 +5,7 @@ import {codexKinds} from './codex-clients.js';
 import {callTool, sayIt} from './scripted-model.js';
 import {RealClient, servePlace} from './serve-client.js';
 
-/* Team mail with both real Codex programs: the agent itself calls the mail tools, in a turn. */
+/* Team mail with both real Codex programs: the agent calls the mail tools in a turn. */
 
 const tools = ['atm_broadcast', 'atm_pending_count', 'atm_read', 'atm_send'];
 
@@ -19,7 +19,7 @@ for (const kind of codexKinds)
 			const first = await client.call('codex', {
 				prompt: callTool('atm', 'atm_send', {to: 'dev-1', message: 'PR is ready'}),
 				identity: 'arch',
-				/* A turn of its own would otherwise have taken the mail before the agent asks for it. */
+				/* An automatic turn would otherwise take the mail before the agent reads it. */
 				auto_mail: false,
 			});
 			t.deepEqual(at.model.toolsOf('atm'), tools, first.text);

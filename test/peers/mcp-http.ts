@@ -1,6 +1,6 @@
 import type {Answer} from './json-client.js';
 
-/** What is sent, with the id that JSON-RPC wants left to the client below. */
+/** A message without `jsonrpc`, which the client below adds. */
 interface Outgoing {
 	readonly method: string;
 	readonly id?: number;
@@ -9,7 +9,8 @@ interface Outgoing {
 
 function messagesIn(body: string, type: string): Answer[] {
 	if (type.startsWith('application/json')) return [JSON.parse(body) as Answer];
-	// Each event of these servers has one line of data; the first of a stream has none, or an empty one.
+	// Each event of these servers has one line of data. The first event of a stream has no data or an empty
+	// line.
 	const lines = body.split('\n').filter(line => line.startsWith('data:'));
 	return lines.flatMap(line => {
 		const text = line.slice('data:'.length).trim();
@@ -17,7 +18,7 @@ function messagesIn(body: string, type: string): Answer[] {
 	});
 }
 
-/** A client over streamable HTTP that does only what it is told, so that a test can do it in any order. */
+/** A client over streamable HTTP without protocol logic, so that a test controls the order of messages. */
 export class McpHttp {
 	readonly #url: string;
 	readonly #headers: Record<string, string> = {};
@@ -28,7 +29,7 @@ export class McpHttp {
 		this.#headers = {...headers};
 	}
 
-	/** Says hello with that version and returns the server's answer. */
+	/** Initializes with that version, and returns the response. */
 	async connect(protocolVersion: string, capabilities: object = {}): Promise<Answer> {
 		const clientInfo = {name: 'acceptance', version: '0'};
 		const answer = await this.ask('initialize', {protocolVersion, capabilities, clientInfo});
@@ -37,7 +38,7 @@ export class McpHttp {
 		return answer;
 	}
 
-	/** Asks for something and waits for the answer. */
+	/** Sends a request, and waits for the response. */
 	async ask(method: string, params: object = {}): Promise<Answer> {
 		this.#lastId += 1;
 		const id = this.#lastId;
@@ -49,13 +50,11 @@ export class McpHttp {
 		return answer;
 	}
 
-	/** Sends a notification. */
 	async tell(method: string): Promise<void> {
 		const response = await this.#post({method});
 		if (response.status !== 202) throw new Error(`HTTP ${response.status}: ${await response.text()}`);
 	}
 
-	/** Ends the session. */
 	async close(): Promise<void> {
 		await fetch(this.#url, {method: 'DELETE', headers: this.#headers});
 	}

@@ -9,7 +9,7 @@ import {mcpdoFile, temporaryFolder} from './peers.js';
 import {survivorsOf} from './processes.js';
 import {type Outcome, outcomeOf} from './serve-client.js';
 
-/** The Inspector's command line that connects once, and then runs many commands against that connection. */
+/** The Inspector's command line that connects once and runs many commands on that connection. */
 export class Mcpdo {
 	readonly #folder: string;
 
@@ -17,7 +17,7 @@ export class Mcpdo {
 		this.#folder = folder;
 	}
 
-	/** Starts one for servers by name. None that mentions `marker` outlives the test. */
+	/** Starts one for servers by name. Processes that contain `marker` are killed after the test. */
 	static async start(
 		t: ExecutionContext,
 		marker: string,
@@ -33,17 +33,16 @@ export class Mcpdo {
 		return mcpdo;
 	}
 
-	/** Starts a server, and has commands use it from now on, under its name. */
+	/** Connects to a server. Later commands use the connection by this name. */
 	async connect(name: string): Promise<void> {
 		await this.#run('--config', join(this.#folder, 'mcp.json'), 'connect', name);
 	}
 
-	/** Ends a server, whatever it is at. */
+	/** Disconnects from a server in any state. */
 	async disconnect(name: string): Promise<void> {
 		await this.#run('disconnect', name);
 	}
 
-	/** Calls a tool of a server that was connected to. */
 	call(server: string, tool: string, args: JsonObject = {}): Promise<Outcome> {
 		return this.#run('tools/call', '--connection', server, tool, JSON.stringify(args)).then(outcomeOf);
 	}
@@ -52,7 +51,7 @@ export class Mcpdo {
 		const env = {...process.env, HOME: this.#folder, MCP_INSPECTOR_DAEMON_DIR: join(this.#folder, 'mcpdo')};
 		const words = [mcpdoFile, '--format', 'json', ...args];
 		const running = promisify(execFile)(process.execPath, words, {env});
-		// A result that is an error makes for an exit code, too.
+		// A result with isError also sets the exit code.
 		const {stdout} = await running.catch((error: {stdout: string}) => {
 			if (error.stdout === '') throw error;
 			return error;

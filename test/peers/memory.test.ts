@@ -58,7 +58,7 @@ test.serial(
 		t.timeout(60_000);
 		await compare(t, async () => {
 			const marker = await temporaryFolder(t);
-			// A variable that bridge does not pass on by itself: it reaches the server by `--env`.
+			// bridge does not pass on this variable by default, so it reaches the server with `--env`.
 			const env = {MEMORY_FILE_PATH: join(marker, 'memory.jsonl')};
 			return {server: {command: process.execPath, args: [serverFile('memory')], env}, script, marker};
 		});

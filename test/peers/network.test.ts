@@ -18,12 +18,12 @@ import {peerUrl} from './peers.js';
 import {newMarker} from './processes.js';
 import {loadSdk, type SdkClient, type SdkTransport} from './sdk.js';
 
-/* A real client of the SDK, and a real server of the SDK, with bridge's endpoints in between. */
+/* A real client and a real server of the SDK, with bridge's endpoints between them. */
 
 type Kind = 'sse' | 'ws';
 type Transport = new (url: URL) => SdkTransport;
 
-/** The server as a process, and where it is to be reached. */
+/** Starts the server, and returns its process and URL. */
 async function startServer(t: ExecutionContext, kind: Kind): Promise<{process: ChildProcess; url: URL}> {
 	const {command, args, env} = handshakeServer('', {});
 	const started = spawn(command, [args[0] ?? '', kind, '0', newMarker(t)], {
@@ -41,7 +41,7 @@ async function startServer(t: ExecutionContext, kind: Kind): Promise<{process: C
 	return {process: started, url: new URL(url)};
 }
 
-/** Bridge: clients of either kind in front, a server of the given kind behind. */
+/** Starts bridge with clients of both kinds in front and a server of the given kind behind. */
 async function startBridge(t: ExecutionContext, kind: Kind, upstreamUrl: URL): Promise<number> {
 	const {log} = readableLog();
 	const join = (client: Endpoint): void => {
@@ -86,14 +86,17 @@ async function startBridge(t: ExecutionContext, kind: Kind, upstreamUrl: URL): P
 	return (server.address() as AddressInfo).port;
 }
 
-/** A client, and the methods of all that its transport has heard: it forgets progress that comes right before an answer. */
+/**
+ * Starts a client that records the methods received by its transport, since the SDK drops progress that
+ * arrives right before a response.
+ */
 async function startClient(
 	t: ExecutionContext,
 	kind: Kind,
 	port: number,
 ): Promise<{client: SdkClient; heard: unknown[]}> {
 	const {Client, schema} = await loadSdk();
-	// The transport of the SDK takes the one that browsers have, which Node 20 does not.
+	// The SDK's transport uses the global WebSocket, which Node 20 does not have.
 	Object.assign(globalThis, {WebSocket});
 	const file = kind === 'sse' ? 'client/sse.js' : 'client/websocket.js';
 	const module: Record<string, Transport> = await import(

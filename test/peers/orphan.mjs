@@ -1,5 +1,5 @@
-// What the official SDK client leaves behind when it closes a stdio server. Linux only.
-// `node test/peers/orphan.mjs COMMAND [ARGUMENT…]` runs the client below in a process of its own, and watches it.
+// Shows the processes that the official SDK client leaves when it closes a stdio server. Linux only. `node
+// test/peers/orphan.mjs COMMAND [ARGUMENT…]` runs the client below in a separate process, and watches it.
 import {fork} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
@@ -21,7 +21,7 @@ async function runClient([command, ...args]) {
 	await client.connect(new StdioClientTransport({command, args, env, stderr: 'ignore'}));
 	const {tools} = await client.listTools();
 	print(`client: connected, ${tools.length} tools`);
-	// Starts a timer in the server. Most real servers have a timer, a watcher or a connection of their own.
+	// Starts a timer in the server. Most real servers have a timer, a watcher or a connection.
 	await client.callTool({name: 'toggle-subscriber-updates', arguments: {}});
 	const start = performance.now();
 	await client.close();

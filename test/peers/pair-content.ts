@@ -3,11 +3,13 @@ import type {Content} from './era-client.js';
 import {isModern, type Version} from './eras.js';
 import {type Pair, textOf} from './pair.js';
 
-/* What a tool answers, as a client of any version sees it. */
+/* The content of tool results, by the version of the client. */
 
 const wav = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=';
 
-/** Audio exists from 2025-03-26 on; before, the same bytes come as an embedded resource. */
+/**
+ * Checks audio, which exists since 2025-03-26. Older clients get the same bytes as an embedded resource.
+ */
 export function sameAudio(t: ExecutionContext, content: Content | undefined, client: Version): void {
 	if (client >= '2025-03-26') {
 		t.like(content, {type: 'audio', data: wav, mimeType: 'audio/wav'});
@@ -17,7 +19,7 @@ export function sameAudio(t: ExecutionContext, content: Content | undefined, cli
 	}
 }
 
-/** Links exist from 2025-06-18 on; before, a text says the same. */
+/** Checks links, which exist since 2025-06-18. Older clients get an equivalent text. */
 export function sameLink(t: ExecutionContext, content: Content | undefined, client: Version): void {
 	if (client >= '2025-06-18') {
 		t.like(content, {type: 'resource_link', uri: 'file:///p/main.rs', name: 'main.rs'});
@@ -54,7 +56,7 @@ async function checkStructured({t, client, server}: Pair): Promise<void> {
 	if (client.version >= '2025-06-18') {
 		t.deepEqual(result.structuredContent, {temperature: 22.5});
 	} else {
-		// A client that reads nothing but content must find it there.
+		// A client that reads only `content` must find it there.
 		t.deepEqual(JSON.parse(textOf(result) ?? ''), {temperature: 22.5});
 	}
 
@@ -69,7 +71,7 @@ async function checkStructured({t, client, server}: Pair): Promise<void> {
 
 export async function checkToolResults(pair: Pair): Promise<void> {
 	const {t, client, server} = pair;
-	// Clients remember the output schemas and check results against them.
+	// Clients cache the output schemas, and check results against them.
 	await client.sdk.listTools();
 	await checkPlainContent(pair);
 	if (server >= '2025-03-26') {

@@ -1,11 +1,11 @@
 import {isModern} from './eras.js';
 import {direct, errorCode, type Pair, textOf} from './pair.js';
 
-/* What comes and goes while a call runs: progress, log messages, cancellation. */
+/* Notifications during a call: progress, log messages, cancellation. */
 
 export async function checkProgress({t, client}: Pair): Promise<void> {
-	// Asking for it is enough: releases of the SDK drop a progress that they read together with the answer, so what the
-	// callback sees differs from run to run.
+	// The callback only requests progress. SDK releases drop progress that they read together with the
+	// response, so its calls vary.
 	const onprogress = () => undefined;
 	const result = await client.callTool('test_tool_with_progress', {}, {onprogress});
 	t.is(textOf(result), 'Tool with progress executed successfully');
@@ -23,7 +23,7 @@ export async function checkProgress({t, client}: Pair): Promise<void> {
 
 export async function checkLogging({t, client}: Pair): Promise<void> {
 	if (isModern(client.version)) {
-		// Who does not say a level does not want to hear anything.
+		// A client that sets no level gets no log messages.
 		await client.callTool('test_tool_with_logging');
 		t.deepEqual(client.received('notifications/message'), []);
 	}
@@ -35,20 +35,20 @@ export async function checkLogging({t, client}: Pair): Promise<void> {
 	t.deepEqual(said(), expected);
 	await client.setLevel('error');
 	await client.callTool('test_tool_with_logging');
-	// Messages keep their order: what this call caused has come before its answer.
+	// Messages are ordered: the call's notifications arrive before its response.
 	t.deepEqual(said(), expected);
 }
 
 export async function checkCancellation({t, client}: Pair): Promise<void> {
 	const cancelling = new AbortController();
-	// The first progress says that the server is at work.
+	// The first progress shows that the server has started the call.
 	const onprogress = () => cancelling.abort('changed my mind');
 	const call = client.callTool('bridge_slow', {ms: 600_000}, {signal: cancelling.signal, onprogress});
-	// Each SDK has a code of its own for that; it must not be a result.
+	// Each SDK has its own error code for a cancellation. The call must not return a result.
 	await t.throwsAsync(call, {any: true});
-	// SDK 1.0.1 cancels under a name that no server knows, unless bridge corrects it.
+	// SDK 1.0.1 cancels with a wrong method name, which bridge corrects.
 	if (direct && client.version === '2024-11-05') return;
-	// Answered only when the server has stopped the other call.
+	// The server responds only after it has stopped the other call.
 	t.is(textOf(await client.callTool('bridge_cancelled')), 'cancelled: 1');
 	t.is(await errorCode(client.callTool('no_such_tool')), -32602);
 }
@@ -57,7 +57,7 @@ export async function checkChanges({t, client}: Pair): Promise<void> {
 	const [tools, resource] = ['notifications/tools/list_changed', 'notifications/resources/updated'];
 	await client.subscribe('test://static-text');
 	t.is(textOf(await client.callTool('bridge_change')), 'changed');
-	// They need not come before the answer.
+	// The notifications may arrive after the response.
 	await Promise.all([tools, resource].map(method => client.seen(method)));
 	t.deepEqual(
 		client.received(resource).map(({params}) => params?.uri),

@@ -3,7 +3,10 @@ import {isModern, promptsOf, toolsOf} from './eras.js';
 import {errorCode, type Pair} from './pair.js';
 import {sameAudio, sameLink} from './pair-content.js';
 
-/* What a server offers, as a client of any version sees it: greeting, lists, resources, prompts, completion. */
+/*
+ * The features of a server, by the version of the client: initialization, lists, resources, prompts,
+ * completion.
+ */
 
 export async function checkGreeting({t, client, server}: Pair): Promise<void> {
 	t.is(client.negotiated(), client.version);
@@ -14,7 +17,7 @@ export async function checkGreeting({t, client, server}: Pair): Promise<void> {
 		t.truthy(capabilities?.[capability], capability);
 	}
 
-	// It became a capability with 2025-03-26: from then on clients look for it before they complete.
+	// Completion is a capability since 2025-03-26, and newer clients check it before they send a request.
 	t.true(client.version < '2025-03-26' || capabilities?.completions !== undefined, 'completions');
 	if (isModern(client.version)) {
 		t.true((await client.sdk.discover?.())?.supportedVersions.includes(client.version));
@@ -26,7 +29,7 @@ export async function checkToolList({t, client, server}: Pair): Promise<void> {
 	t.deepEqual(tools.map(tool => tool.name).sort(), toolsOf(server));
 	const array = tools.find(tool => tool.name === 'bridge_array_output');
 	if (array && !isModern(client.version) && client.version >= '2025-06-18') {
-		// Before 2026-07-28 a result has an object as its structured content.
+		// Before 2026-07-28, structured content must be an object.
 		t.like(array.outputSchema, {type: 'object', required: ['result']});
 	}
 }
@@ -84,7 +87,7 @@ export async function checkCompletion({t, client, server}: Pair): Promise<void> 
 	t.deepEqual(await complete({}), ['paris', 'park', 'party']);
 	if (client.version >= '2025-06-18') {
 		const values = await complete({context: {arguments: {arg2: 'x'}}});
-		// A server before 2025-06-18 does not look at the context, whether it gets it or not. This one would.
+		// A server before 2025-06-18 ignores the context.
 		t.true(server < '2025-06-18' || isDeepStrictEqual(values, ['paris', 'park', 'party', 'ctx:arg2']));
 	}
 }

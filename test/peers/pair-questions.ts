@@ -1,7 +1,10 @@
 import {isModern} from './eras.js';
 import {type Pair, textOf} from './pair.js';
 
-/* What a server asks while a call runs. A modern server does it by a result that requires input, an older one by a request. */
+/*
+ * Server requests during a call. A stateless server returns a result that requires input; an older one
+ * sends a request.
+ */
 
 export async function checkSampling({t, client, server}: Pair): Promise<void> {
 	const tool = isModern(server) ? 'test_input_required_result_sampling' : 'test_sampling';
@@ -14,7 +17,10 @@ export async function checkRoots({t, client, server}: Pair): Promise<void> {
 	t.is(textOf(await client.callTool(tool)), 'Roots: file:///first');
 }
 
-/** A client that has no elicitation is not asked, and the call ends with an error: of the tool, or of the protocol. */
+/**
+ * A client without elicitation gets no request, and the call fails with an error of the tool or of the
+ * protocol.
+ */
 async function checkRefusal({t, client, server}: Pair, tool: string): Promise<void> {
 	const outcome = await client.callTool(tool, {message: 'Who are you?'}).then(
 		result => ({failed: result.isError === true, text: textOf(result) ?? ''}),
@@ -45,7 +51,7 @@ export async function checkElicitation(pair: Pair): Promise<void> {
 	t.deepEqual(client.asked, ['elicitation/create']);
 }
 
-/** Lists with titles and multiple choice came with 2025-11-25: an older client gets a form that it knows. */
+/** Checks titled lists and multiple choice, new in 2025-11-25. An older client gets an equivalent form. */
 export async function checkChoices({t, client, server}: Pair): Promise<void> {
 	if (server === '2025-11-25' && client.version >= '2025-06-18') {
 		const text = textOf(await client.callTool('test_elicitation_sep1330_enums')) ?? '';
@@ -55,7 +61,10 @@ export async function checkChoices({t, client, server}: Pair): Promise<void> {
 	}
 }
 
-/** Several questions at once, and questions that depend on answers: only modern servers ask so. */
+/**
+ * Several input requests at once, and requests that depend on earlier responses. Only stateless servers
+ * send them.
+ */
 export async function checkRounds({t, client, server}: Pair): Promise<void> {
 	if (isModern(server) && client.version >= '2025-06-18') {
 		const asked = client.asked.length;

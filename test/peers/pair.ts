@@ -5,17 +5,20 @@ import {isModern, type Release, serverOf, type Version} from './eras.js';
 import {throughBridge} from './peers.js';
 import {newMarker} from './processes.js';
 
-/** For work on these tests themselves: no bridge in between. It says whether the expectations hold for real peers. */
+/**
+ * For the development of these tests: connects without bridge, to check the expectations against real
+ * peers.
+ */
 export const direct = process.env.BRIDGE_PAIRS_DIRECT === '1';
 
-/** A client and a server, each of one version, and bridge between them. */
+/** A client and a server of one version each, with bridge between them. */
 export interface Pair {
 	readonly t: ExecutionContext;
 	readonly client: EraClient;
 	readonly server: Version;
 }
 
-/** A conversation that the tests of a pair have one after the other: to begin one takes longer than all they say. */
+/** A conversation that all tests of a pair share, since starting one is slower than the tests. */
 interface Conversation {
 	readonly between: string;
 	readonly client: Promise<EraClient>;
@@ -39,7 +42,7 @@ async function endCurrent(): Promise<void> {
 
 test.after.always('closes the last conversation', endCurrent);
 
-/** For tests that run one at a time. A test that fails leaves none to the next. */
+/** Returns the pair's conversation, for serial tests. A failed test closes it. */
 export async function pairFor(t: ExecutionContext, client: Release, server: Version): Promise<Pair> {
 	t.timeout(60_000);
 	const between = `${client.sdk} ${server}`;
@@ -49,7 +52,10 @@ export async function pairFor(t: ExecutionContext, client: Release, server: Vers
 	return {t, client: await current.client, server};
 }
 
-/** Every result says whether it is complete in the stateless era, and never before. No modern client is sent a request. */
+/**
+ * Checks that results have a `resultType` in the stateless era only, and that stateless clients get no
+ * request.
+ */
 export function checkMessages({t, client}: Pair): void {
 	const modern = isModern(client.version);
 	for (const message of client.messages) {
@@ -61,12 +67,12 @@ export function checkMessages({t, client}: Pair): void {
 	}
 }
 
-/** The text of a result that is one block of text. */
+/** The text of a result that has one text block. */
 export function textOf({content}: CallResult): string | undefined {
 	return content.length === 1 && content[0]?.type === 'text' ? content[0].text : undefined;
 }
 
-/** The code of the error that a request must end with. */
+/** The error code of a request that must fail. */
 export async function errorCode(work: Promise<unknown>): Promise<unknown> {
 	const error: unknown = await work.then(
 		() => undefined,

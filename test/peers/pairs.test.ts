@@ -50,7 +50,7 @@ function testPair(client: Release, server: Version): void {
 
 for (const client of releases) {
 	for (const server of versions) {
-		// Without bridge only those understand each other who speak the same.
+		// Without bridge, only equal versions can connect.
 		if (!direct || client.version === server) {
 			testPair(client, server);
 		}

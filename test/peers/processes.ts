@@ -4,12 +4,12 @@ import type {Owner} from './listening.js';
 
 async function mentions(pid: string, marker: string): Promise<boolean> {
 	const files = [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`];
-	// A process may end between the listing and the reading: then it mentions nothing.
+	// A process that exits between the two reads does not match.
 	const texts = await Promise.all(files.map(file => readFile(file, 'latin1').catch(() => '')));
 	return texts.some(text => text.includes(marker));
 }
 
-/** Ids of the processes alive whose command line or environment holds `marker`, this one left out. */
+/** Ids of other live processes whose command line or environment contains `marker`. */
 export async function processesWith(marker: string): Promise<string[]> {
 	const entries = await readdir('/proc');
 	const pids = entries.filter(name => /^\d+$/.test(name) && name !== String(process.pid));
@@ -17,7 +17,7 @@ export async function processesWith(marker: string): Promise<string[]> {
 	return found.flat();
 }
 
-/** Who should be gone and is not, by command line. They are ended, so that a test that fails leaves nothing behind. */
+/** The command lines of surviving processes. They are killed, so that a failed test leaves none behind. */
 export async function survivorsOf(marker: string): Promise<string[]> {
 	const pids = await processesWith(marker);
 	return Promise.all(
@@ -33,16 +33,16 @@ function endProcess(pid: number): void {
 	try {
 		process.kill(pid, 'SIGKILL');
 	} catch {
-		// It ended by itself in the meantime.
+		// The process exited in the meantime.
 	}
 }
 
-/** Sees to it that nothing with `marker` outlives the test, however the test ends. */
+/** Kills all processes with `marker` at the end of the test. */
 export function endAfterwards(t: Owner, marker: string): void {
 	t.teardown(() => survivorsOf(marker));
 }
 
-/** A text that occurs nowhere else on the machine, to be put into the command line of a server. */
+/** A unique text for the command line of a server. */
 export function newMarker(t: Owner): string {
 	const marker = `marker-${randomUUID()}`;
 	endAfterwards(t, marker);

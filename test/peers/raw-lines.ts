@@ -2,7 +2,7 @@ import type {ExecutionContext} from 'ava';
 import {LineClient} from './line-client.js';
 import type {Command} from './peers.js';
 
-/* Raw sessions with server-everything. It sends one line for each of the lines here. */
+/* Raw sessions with server-everything, which sends one line for each of these lines. */
 
 const client = '"protocolVersion":"2025-11-25","clientInfo":{"name":"raw","version":"0"}';
 
@@ -10,15 +10,16 @@ function call(id: string, name: string, given: string): string {
 	return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":${given}}}`;
 }
 
-/** Answered with one line each, and always with the same bytes. */
+/** Requests with a deterministic one-line response. */
 export const requests: readonly string[] = [
 	'{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
 	'{"jsonrpc":"2.0","id":"1","method":"tools/list","params":{}}',
 	'{"jsonrpc":"2.0","id":0,"method":"resources/list"}',
 	'{"jsonrpc":"2.0","id":-7,"method":"resources/templates/list"}',
-	// An id in the server's own spelling. Any other, such as "\\u00e9", comes back through bridge as the client wrote it, and directly it does not.
+	// An id in the server's own spelling. Another spelling, such as "\\u00e9", differs: bridge returns the
+	// client's spelling, the server its own.
 	'{"jsonrpc":"2.0","id":"é ☃ \\"","method":"prompts/list"}',
-	// Members in another order, spaces, an escaped slash, numbers in other spellings, members that nobody knows.
+	// Reordered members, spaces, an escaped slash, unusual number formats, unknown members.
 	' { "params" : {"uri":"demo://resource/static/document/startup.md"}, "method":"resources\\/read","id" : 2 ,"jsonrpc":"2.0"}\t',
 	'{"method":"ping","id":3,"params":{"_meta":{"x":[1.0,2e5,{"y":null}]}},"jsonrpc":"2.0"}',
 	call('4', 'echo', '{"message":"raw \u2028 é ☃ \u{1d11e}"}'),
@@ -28,7 +29,7 @@ export const requests: readonly string[] = [
 	call('8', 'get-structured-content', '{"location":"New York"}'),
 	call('9', 'get-tiny-image', '{}'),
 	call('10', 'echo', `{"message":"${'long '.repeat(100_000)}"}`),
-	// Errors of the server's own making.
+	// Errors that the server creates.
 	call('11', 'echo', '{}'),
 	call('12', 'no-such-tool', '{}'),
 	'{"jsonrpc":"2.0","id":13,"method":"no/such/method","params":{"a":[1,2]}}',
@@ -39,13 +40,16 @@ export const requests: readonly string[] = [
 	'{"jsonrpc":"2.0","id":18,"method":"logging/setLevel","params":{"level":"error"}}',
 ];
 
-/** The handshake. What follows the second line is `tools/list_changed`: now the server knows which tools this client can use. */
+/**
+ * The handshake. The server follows the second line with `tools/list_changed`, since the client's
+ * capabilities decide on its tools.
+ */
 export const opening: readonly string[] = [
 	`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{${client},"capabilities":{}}}`,
 	'{"jsonrpc":"2.0","method":"notifications/initialized"}',
 ];
 
-/** Starts a server, shakes hands and sends the lines, each when what the one before it caused has come. */
+/** Starts and initializes a server, and sends the lines, each after the response to the previous one. */
 export async function converse(
 	t: ExecutionContext,
 	command: Command,

@@ -4,13 +4,13 @@ import {type Command, everything, node24, throughBridge} from './peers.js';
 import {newMarker, survivorsOf} from './processes.js';
 import {converse, opening, requests} from './raw-lines.js';
 
-/** One request after the other, so that the order of the answers is certain. */
+/** Sends one request at a time, so that the order of the responses is deterministic. */
 async function oneByOne(t: ExecutionContext, command: Command): Promise<Ending> {
 	const client = await converse(t, command, requests);
 	return client.close();
 }
 
-/** All requests in one stream, cut every `size` bytes without regard to lines or characters. */
+/** Sends all requests in one stream, split every `size` bytes regardless of lines and characters. */
 async function inPieces(t: ExecutionContext, command: Command, size: number): Promise<Ending> {
 	const client = await converse(t, command, []);
 	const bytes = Buffer.from(requests.map(line => `${line}\n`).join(''));
@@ -20,7 +20,7 @@ async function inPieces(t: ExecutionContext, command: Command, size: number): Pr
 
 	await client.received(opening.length + requests.length);
 	const ending = await client.close();
-	// The server answers what it reads together in an order that depends on how much it read: that is not bridge's doing.
+	// The server's response order depends on how much it reads at once, with and without bridge.
 	return {
 		...ending,
 		stdout: Buffer.from(ending.stdout.toString('latin1').split('\n').sort().join('\n'), 'latin1'),
@@ -38,7 +38,7 @@ async function sameBytes(
 	const direct = await session(t, server);
 	const through = await session(t, throughBridge(server, node));
 	t.is(through.stdout.toString(), direct.stdout.toString());
-	// The texts would be equal too if both had the same characters replaced.
+	// Texts could be equal after the same characters were replaced in both.
 	t.true(through.stdout.equals(direct.stdout));
 	t.deepEqual([through.code, through.signal], [direct.code, direct.signal]);
 	t.deepEqual(

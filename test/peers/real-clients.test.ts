@@ -11,18 +11,18 @@ import {serviceUrl, startGateway} from './gateway.js';
 import {bridgeFile, type Command, temporaryFolder} from './peers.js';
 import {callTool, type ScriptedModel, startModel} from './scripted-model.js';
 
-/* Claude Code and Codex as their users have them, connected to each kind of bridge. */
+/* Claude Code and Codex in their normal setup, connected to each kind of bridge. */
 
 const shopFile = fileURLToPath(new URL('../../fixtures/servers/shop.js', import.meta.url));
 const shop = {command: process.execPath, args: [shopFile, '--name=shop', '--needs=SHOP_TOKEN']};
-/** It has no credential, exits, and writes why. */
+/** A server without its credential: it prints the reason and exits. */
 const broken = {command: process.execPath, args: [shopFile, '--needs=NO_SUCH_TOKEN']};
 const TOKEN = 'the-token-of-the-shop';
 
 const bridge = (...args: string[]): Command => ({command: process.execPath, args: [bridgeFile, ...args]});
 const wrapped = ({command, args}: Command): Command => bridge('--', command, ...args);
 
-/** The ways to reach a server through bridge. `serve` finds Codex on its PATH. */
+/** All ways to reach a server through bridge. `serve` finds Codex on its PATH. */
 async function everyKind(t: ExecutionContext, codexEnv: CodexHome['env']) {
 	const folder = await temporaryFolder(t);
 	const services = {shop: {...shop, env: {SHOP_TOKEN: TOKEN}}, broken};
@@ -41,7 +41,7 @@ async function everyKind(t: ExecutionContext, codexEnv: CodexHome['env']) {
 	};
 }
 
-/** A table of a server that the first turn waits for, and whose tools it may call. */
+/** A configuration table of a required server whose tools need no approval. */
 function table(name: string, {command, args, env = {}}: Command): string {
 	const entries = Object.entries(env).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
 	return `[mcp_servers.${name}]
@@ -91,7 +91,7 @@ const calls = {
 	serve: callTool('serve', 'codex_status'),
 } as const;
 
-/** A home of Codex with one kind of bridge in it. */
+/** Creates a Codex home with one kind of bridge. */
 async function homeWith(t: ExecutionContext, model: ScriptedModel, kind: keyof typeof calls) {
 	const {env} = await codexHome(t, model, {});
 	const {urls, ...commands} = await everyKind(t, env);

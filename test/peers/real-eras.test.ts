@@ -6,12 +6,12 @@ import {direct, textOf} from './pair.js';
 import {peerUrl, throughBridge} from './peers.js';
 import {newMarker} from './processes.js';
 
-/* Releases of server-everything with the SDK of their time, for clients of all versions. */
+/* Releases of server-everything with the SDK of their time, with clients of all versions. */
 
 interface ServerRelease {
 	readonly version: Version;
 	readonly folder: string;
-	/** Later releases show tools by what the client can do. */
+	/** In later releases the tools depend on the client's capabilities. */
 	readonly tools?: number;
 }
 

@@ -10,17 +10,24 @@ type Recheck = {
 	checkSync(source: string, flags: string, options: {readonly [limit: string]: number | null}): Diagnostics;
 };
 
-// The JavaScript version of recheck. It also finds polynomial forms behind a fixed prefix, which scslre does not.
+// The JavaScript version of recheck. It also finds polynomial patterns behind a fixed prefix, which scslre
+// does not.
 process.env.RECHECK_BACKEND = 'pure';
 const {checkSync} = (await import(peerUrl('recheck/index.js').href)) as Recheck;
 
-/** How long recheck may take for one expression on a busy machine. */
+/** The time limit of recheck for one expression on a busy machine. */
 const PATIENCE_MS = 600_000;
 
-/** Limits of steps apply instead: those of time depend on the load, and an expression that exceeds one counts as slow. */
+/**
+ * Step limits apply instead: time limits depend on the load, and an expression that exceeds one counts as
+ * slow.
+ */
 const untimed = {attackTimeout: null, incubationTimeout: null, seedingTimeout: null} as const;
 
-/** A string that makes the expression slow, or undefined if it is safe. recheck does not know the flags d and v. */
+/**
+ * Returns a string that makes the expression slow, or undefined if it is safe. recheck does not support
+ * the flags d and v.
+ */
 function attackOn({source, flags}: RegExp): string | undefined {
 	const known = flags.replace('d', '').replace('v', 'u');
 	const {status, attack} = checkSync(source, known, {timeout: PATIENCE_MS, ...untimed});

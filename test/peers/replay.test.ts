@@ -9,7 +9,7 @@ import {bridgeFile, type Command, everything, peerUrl, temporaryFolder} from './
 import {newMarker} from './processes.js';
 import {record} from './session.js';
 
-/** Records a whole session of the SDK's client with server-everything. */
+/** Records an SDK session with server-everything. */
 async function recorded(t: ExecutionContext) {
 	t.timeout(180_000);
 	const marker = newMarker(t);
@@ -85,7 +85,7 @@ test.serial('the Inspector gets the same results from a replayed server, on stdi
 	await writeFile(join(folder, 'mcp.json'), JSON.stringify({mcpServers}));
 	const listed = (name: string): string[] => ['--config', join(folder, 'mcp.json'), '--server', name];
 	const methods = [['tools/list'], ['tools/call', '--tool-name', 'echo', '--tool-arg', 'message=hello ☃']];
-	// Each run of the Inspector is a connection of its own in the log.
+	// Each run of the Inspector is a separate connection in the log.
 	const direct: Inspection[] = [];
 	for (const method of methods) direct.push(await inspect(folder, listed('recording'), method));
 	const http = startBridge(['replay', log, '--serve', '--listen', '127.0.0.1:0']);

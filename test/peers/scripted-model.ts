@@ -4,7 +4,7 @@ import type {AddressInfo} from 'node:net';
 import {json} from 'node:stream/consumers';
 import type {ExecutionContext} from 'ava';
 
-/** What Codex sends to its model, as far as these tests look at it. */
+/** The part of Codex's model request that these tests check. */
 interface ModelRequest {
 	readonly model: string;
 	readonly instructions?: string;
@@ -22,51 +22,57 @@ interface ModelRequest {
 	}>;
 }
 
-/** A model on the loopback interface: it does what the last message of the user says, so that Codex runs without a network. */
+/**
+ * A scripted model on the loopback interface. Its reply follows the last user message, so Codex runs
+ * without a network.
+ */
 export interface ScriptedModel {
 	readonly port: number;
-	/** How many requests there were so far in which the user's last words fit. */
+	/** The number of requests so far whose last user message matches. */
 	readonly asked: (pattern?: RegExp) => number;
-	/** All that the model was given in the last request, as JSON. */
+	/** The input of the last request, as JSON. */
 	readonly given: () => string;
-	/** The last request in which somebody said this. */
+	/** The last request whose last user message contains this text. */
 	readonly heard: (text: string) => Heard;
-	/** It has what was to be said as soon as it is told so. */
+	/** Sends the reply that `sayWhenTold` delays. */
 	readonly tell: (text: string) => void;
-	/** From now on it comes to no end with what fits. */
+	/** Never completes replies to matching user messages from now on. */
 	readonly holdOn: (pattern: RegExp) => void;
-	/** What the user had said last, in each request so far. */
+	/** The last user message of each request so far. */
 	readonly prompts: () => string[];
-	/** The names of the tools of that MCP server in the last request, sorted. */
+	/** The sorted names of that MCP server's tools in the last request. */
 	toolsOf(server: string): string[];
 }
 
-/** What the model was asked, as far as a user or a developer has a say in it. */
+/** The parts of a model request that come from a user or a developer. */
 export interface Heard {
 	readonly model: string;
 	readonly effort: string | undefined;
-	/** The base instructions: the current Codex has them in a message of their own, the one before beside all messages. */
+	/**
+	 * The base instructions. The current Codex sends them as a message, the previous one in a separate
+	 * field.
+	 */
 	readonly base: string;
 	readonly developer: string;
 	readonly users: readonly string[];
 }
 
-/** What a user says to make the model say just this, the last of its lines. */
+/** A prompt that makes the model reply with this text, which must be one line. */
 export const sayIt = (text: string): string => `say ${text}`;
 
-/** What a user says to make the model say this, bit by bit, and never come to an end. */
+/** A prompt that makes the model stream this text and never complete. */
 export const sayAndHold = (text: string): string => `hold ${text}`;
 
-/** What a user says to make the model say this when the test tells it to, and not before. */
+/** A prompt that makes the model reply with this text when the test calls `tell`. */
 export const sayWhenTold = (text: string): string => `wait ${text}`;
 
-/** What a user says to make the model refuse, with this status of HTTP. */
+/** A prompt that makes the model fail with this HTTP status. */
 export const refuseWith = (status: number): string => `refuse ${status}`;
 
-/** What a user says to make the model want to run a command outside of the sandbox; it then says what came of it. */
+/** A prompt that makes the model run a command outside of the sandbox, and then reply with its output. */
 export const runOutside = (command: string): string => `run ${JSON.stringify(command)}`;
 
-/** What a user says to make the model call a tool of an MCP server; it then says what the tool answered. */
+/** A prompt that makes the model call a tool of an MCP server, and then reply with its result. */
 export function callTool(server: string, tool: string, given: object = {}): string {
 	return `call ${server} ${tool} ${JSON.stringify(given)}`;
 }
@@ -80,7 +86,7 @@ const textsOf = ({input}: ModelRequest, role: string): string[] =>
 
 const lastUserText = (request: ModelRequest): string => textsOf(request, 'user').at(-1) ?? '';
 
-/** The next item of the conversation: the call of a tool, or something said. */
+/** The next output item: a tool call or a message. */
 function nextItem(request: ModelRequest, serial: number): object {
 	const last = request.input.at(-1);
 	const say = (text: string) => ({
@@ -111,7 +117,7 @@ function nextItem(request: ModelRequest, serial: number): object {
 		: say(`You said: ${text}`);
 }
 
-/** A command that the model wants to run where the sandbox would not let it. */
+/** A command that requires permission to run outside of the sandbox. */
 const escalation = (cmd: unknown, serial: number) => ({
 	type: 'function_call',
 	id: `fc_${serial}`,
@@ -123,7 +129,7 @@ const escalation = (cmd: unknown, serial: number) => ({
 const written = (event: {readonly type: string}): string =>
 	`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
-/** Says the beginning of something, and nothing more until the other side has had enough. */
+/** Streams the beginning of a reply, and leaves the response open. */
 function hold(response: ServerResponse, text: string, serial: number): void {
 	const item = {type: 'message', role: 'assistant', id: `msg_${serial}`, content: []};
 	const events = [
@@ -153,7 +159,7 @@ function stream(response: ServerResponse, item: object, serial: number): void {
 	response.end(events.map(written).join(''));
 }
 
-/** Starts the model; it ends with the test. */
+/** Starts the model. It stops with the test. */
 export async function startModel(t: Pick<ExecutionContext, 'teardown'>): Promise<ScriptedModel> {
 	const requests: ModelRequest[] = [];
 	const heldOn: RegExp[] = [/^hold /m];

@@ -1,6 +1,8 @@
 import {peerUrl} from './peers.js';
 
-/* The part of the real SDK 1.32.2 that these tests use. The project does not depend on the SDK, so it is typed here. */
+/*
+ * Types for the part of the real SDK 1.32.2 that these tests use, since the project does not depend on it.
+ */
 
 export interface SdkTransport {
 	onmessage?: (message: unknown) => void;
@@ -49,7 +51,7 @@ export interface SdkClient {
 export interface Sdk {
 	readonly Client: new (info: {name: string; version: string}, options: {capabilities: object}) => SdkClient;
 	readonly StdioClientTransport: new (parameters: object) => SdkTransport;
-	/** The zod schema of that name in the SDK's `types.js`. */
+	/** The zod schema with that name in the SDK's `types.js`. */
 	schema(name: string): unknown;
 }
 

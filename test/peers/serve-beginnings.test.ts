@@ -6,8 +6,8 @@ import {sayIt} from './scripted-model.js';
 import {type ServePlace, shareServe} from './serve-client.js';
 
 /*
- * Section 9, both real Codex programs: Identity, Context Injection, Session Initialization; FR-2, FR-3, FR-12, FR-16.
- * What Codex was told is seen in what it tells its model.
+ * Section 9, both real Codex programs: Identity, Context Injection, Session Initialization; FR-2, FR-3,
+ * FR-12, FR-16. The requests of Codex to its model show its settings.
  */
 
 const repositoryConfig = `[plugins.codex-mcp]
@@ -25,7 +25,7 @@ approval_policy = "on-request"
 reasoning_effort = "low"
 `;
 
-/** Every layer of the configuration has something to say: the user's file, the repository's, variables, and flags. */
+/** Uses each layer of the configuration: the user's file, the repository's, variables, and flags. */
 function configure(at: ServePlace): {args: string[]} {
 	at.configure(repositoryConfig);
 	mkdirSync(join(at.base, '.config/atm'), {recursive: true});
@@ -44,7 +44,7 @@ function configure(at: ServePlace): {args: string[]} {
 
 const serving = shareServe(codexKinds, configure);
 
-/** Whether these are in that text, in this order. */
+/** Whether a text contains these parts in this order. */
 const inOrder = (text: string, ...parts: string[]): boolean =>
 	parts.reduce((from, part) => (from < 0 ? from : text.indexOf(part, from)), 0) >= 0;
 

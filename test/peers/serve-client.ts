@@ -8,7 +8,10 @@ import {bridgeFile} from './peers.js';
 import {type ScriptedModel, startModel} from './scripted-model.js';
 import {loadSdk, type SdkClient, type SdkOptions} from './sdk.js';
 
-/** What `bridge serve` needs to run a real Codex: a repository, a model, a home of Codex, and one for what bridge keeps. */
+/**
+ * The environment of `bridge serve` with a real Codex: a repository, a model, a home for Codex and one for
+ * bridge.
+ */
 export type ServePlace = Place & {readonly model: ScriptedModel; readonly home: CodexHome};
 
 type Lasting = Pick<ExecutionContext, 'teardown'>;
@@ -20,17 +23,16 @@ export async function servePlace(t: Lasting, kind: CodexKind): Promise<ServePlac
 	return {...place, model, home};
 }
 
-/** What a tool gave back. */
+/** The result of a tool call. */
 export type Outcome = {
 	readonly text: string;
 	readonly isError: boolean;
 	readonly structured: JsonObject;
-	/** What programs are told of a refusal. */
+	/** The structured error of a rejected call. */
 	readonly error: JsonObject;
 	readonly codexId: string;
 };
 
-/** Understands the result of a tool. */
 export function outcomeOf(answer: unknown): Outcome {
 	const result = objectOf(answer);
 	const text = listOf(result.content)
@@ -46,23 +48,22 @@ export function outcomeOf(answer: unknown): Outcome {
 	};
 }
 
-/** How a client of the tests is started. */
 export type ClientOptions = {
-	/** What comes after `bridge serve`. */
+	/** The arguments after `bridge serve`. */
 	readonly args?: readonly string[];
-	/** Answers the questions of Codex; without it the client cannot be asked. */
+	/** Responds to the elicitations of Codex. Without it the client does not support elicitation. */
 	readonly onQuestion?: (params: JsonObject) => object;
 };
 
 type BridgeProcess = {readonly pid: number; readonly stdin: NodeJS.WritableStream};
 
-/** The real SDK's client in front of `bridge serve` in front of a real Codex. */
+/** The real SDK's client, connected to `bridge serve` with a real Codex. */
 export class RealClient {
 	readonly sdk: SdkClient;
 	readonly pid: number;
-	/** What bridge has written to stderr so far. */
+	/** The stderr output of bridge so far. */
 	stderr = '';
-	/** Resolves when bridge is gone. */
+	/** Resolves when bridge has exited. */
 	readonly gone: Promise<void>;
 
 	readonly #process: BridgeProcess;
@@ -98,13 +99,13 @@ export class RealClient {
 				onQuestion(objectOf(objectOf(request).params)),
 			);
 		await sdk.connect(transport);
-		// The SDK's own way to end it has a signal follow after 2 s.
+		// The SDK's close() sends a signal after 2 s, so tests use the process directly.
 		const client = new RealClient(sdk, Reflect.get(transport, '_process') as BridgeProcess);
 		transport.stderr?.on('data', chunk => {
 			client.stderr += String(chunk);
 		});
 		t.teardown(() => sdk.close());
-		// The SDK checks results against the schemas that it has seen.
+		// The SDK checks results against the output schemas of listed tools.
 		await sdk.listTools();
 		return client;
 	}
@@ -133,7 +134,6 @@ export class RealClient {
 		return listOf((await this.call('codex_threads', args)).structured.threads).map(objectOf);
 	}
 
-	/** The session of this id as it is listed. */
 	async thread(codexId: unknown): Promise<JsonObject | undefined> {
 		return (await this.threads({include_closed: true})).find(({codex_id: id}) => id === codexId);
 	}
@@ -148,32 +148,31 @@ export class RealClient {
 		}
 	}
 
-	/** Ends the input of bridge, without a signal after it, and waits until it is gone. */
+	/** Closes the stdin of bridge without a signal, and waits for its exit. */
 	async hangUp(): Promise<void> {
 		this.#process.stdin.end();
 		await this.gone;
 	}
 
-	/** Ends bridge by a signal, and waits for that. */
+	/** Sends a signal to bridge, and waits for its exit. */
 	async kill(signal: NodeJS.Signals): Promise<void> {
 		process.kill(this.pid, signal);
 		await this.gone;
 	}
 }
 
-/** A running `bridge serve`, and what it runs in. */
 export type Serving = {readonly at: ServePlace; readonly client: RealClient};
 
 /**
- * One `bridge serve` for each kind of Codex, for all tests of a file: a Codex a test takes too long. What sessions a test
- * leaves are closed after it.
+ * Shares one `bridge serve` per kind of Codex between all tests of a file, since starting Codex is slow.
+ * Sessions that a test leaves open are closed after it.
  */
 export function shareServe(
 	kinds: readonly CodexKind[],
 	prepare: (at: ServePlace) => ClientOptions = () => ({}),
 ): (kind: CodexKind) => Serving {
 	const endings: Array<() => unknown> = [];
-	// Hooks have no teardown of their own.
+	// ava hooks have no teardown.
 	const later: Lasting = {teardown: end => void endings.push(end)};
 	const servings = new Map<CodexKind, Serving>();
 	test.serial.before(async () => {

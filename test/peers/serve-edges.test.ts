@@ -5,7 +5,7 @@ import {codexKinds, startCodex} from './codex-clients.js';
 import {runOutside, sayIt} from './scripted-model.js';
 import {RealClient, servePlace, shareServe} from './serve-client.js';
 
-/* Both real Codex programs: what they drop, and settings that change from turn to turn. */
+/* Both real Codex programs: messages that they drop, and settings that change between turns. */
 
 const serving = shareServe(codexKinds);
 
@@ -50,7 +50,7 @@ for (const kind of codexKinds) {
 		const first = client.make('codex', {prompt: sayIt('X'), config: {a: nested(140)}});
 		client.cancel(first);
 		t.is((await first.answer).status, 'interrupted');
-		// Only codex app-server is sent settings with a turn.
+		// Only codex app-server accepts settings with a turn.
 		const settings = kind === 'app-server' ? {'io.bridge/settings': {config: nested(140)}} : {};
 		const made = client.make('codex-reply', {threadId, prompt: sayIt('TWO')}, settings);
 		client.cancel(made);

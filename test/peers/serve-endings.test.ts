@@ -15,7 +15,7 @@ import {RealClient, servePlace} from './serve-client.js';
 
 const aboutToClose = /^This session is about to be closed/m;
 
-/** The Codex that a bridge of this place has started. */
+/** The pid of the Codex that bridge started, or NaN. */
 async function codexOf(folder: string): Promise<number> {
 	const pids = await processesWith(folder);
 	const found = pids.find(pid =>
@@ -44,7 +44,7 @@ for (const kind of codexKinds) {
 			t.like(await client.status(), {child_alive: false, signal: 'SIGKILL', active_thread_count: 0});
 			t.true((await client.threads()).every(({status}) => status === 'stale'));
 			t.true(Number.isNaN(await codexOf(at.home.folder)), 'it is not started again');
-			// The connection is closed and opened again: another Codex, and the session goes on.
+			// A new connection starts another Codex, and resumes the session.
 			await client.sdk.close();
 			const again = await RealClient.start(t, at);
 			const resumed = await again.codex({codex_id: idle.codexId, prompt: sayIt('ON')});
@@ -116,7 +116,7 @@ for (const kind of codexKinds) {
 		},
 	);
 
-	// The following wait for time to pass, and do so side by side.
+	// These tests run concurrently, since they wait for timeouts.
 	test(`${kind}: a timeout returns the partial text, and the session becomes idle [FR-14.1] [FR-14.2] [FR-14.3] [FR-17.2]`, async t => {
 		const at = await servePlace(t, kind);
 		at.configure('[plugins.codex-mcp]\nrequest_timeout_secs = 100\n');
@@ -173,7 +173,7 @@ for (const kind of codexKinds) {
 			await until(() => at.registry().every(({status}) => status === 'interrupted'));
 			await client.kill('SIGTERM');
 			t.like(at.registry()[0], {codex_id: codexId, status: 'interrupted', state: 'closed'});
-			// Processes that were killed may take a moment to disappear.
+			// Killed processes may take a moment to disappear.
 			await until(async () => (await processesWith(at.home.folder)).length === 0);
 		},
 	);

@@ -10,7 +10,7 @@ import {bridgeFile} from './peers.js';
 import {sayAndHold, sayIt} from './scripted-model.js';
 import {servePlace} from './serve-client.js';
 
-/* `bridge serve` behind the Inspector's command lines, and in front of both real Codex programs. */
+/* The Inspector's command lines, connected to `bridge serve` with both real Codex programs. */
 
 for (const kind of codexKinds) {
 	test(`${kind}: the Inspector runs three sessions over one connection, and resumes one after a disconnect and after kill -9 of bridge`, async t => {

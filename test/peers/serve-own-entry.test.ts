@@ -7,7 +7,7 @@ import {processesWith} from './processes.js';
 import {sayIt} from './scripted-model.js';
 import {RealClient, type ServePlace, servePlace} from './serve-client.js';
 
-/** The Codex programs with this home. A second `bridge serve` would start a second one. */
+/** The Codex programs with this home. A second `bridge serve` would start another one. */
 async function codexesOf({home}: ServePlace): Promise<string[]> {
 	const pids = await processesWith(home.folder);
 	const lines = await Promise.all(pids.map(pid => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
@@ -24,7 +24,7 @@ for (const kind of codexKinds)
 				env: at.env,
 			});
 			t.is(code, 0, stderr);
-			// A thread waits for a required server, so that a server that is started is seen.
+			// A thread waits for required servers, so a started server is detected.
 			await appendFile(join(at.home.folder, 'config.toml'), 'required = true\n');
 			const client = await RealClient.start(t, at);
 			const first = await client.codex({prompt: sayIt('ONE'), identity: 'arch'});

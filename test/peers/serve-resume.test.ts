@@ -44,7 +44,7 @@ for (const kind of codexKinds) {
 			t.true(users.join().includes(`<cwd>${join(at.repo, 'sub')}</cwd>`));
 			t.regex(client.stderr, /resume\.no_summary/);
 			t.like(await client.thread(made.codexId), {status: 'active', state: 'idle', tag: 'label'});
-			// Nobody has to resume it: its identity is free in the next run.
+			// A session need not be resumed: its identity is free in the next run.
 			await client.kill('SIGKILL');
 			const other = await RealClient.start(t, at);
 			t.like((await other.codex({prompt: sayIt('ANEW'), identity: 'a'})).structured, {content: 'ANEW'});

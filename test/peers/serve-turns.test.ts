@@ -7,11 +7,11 @@ import {refuseWith, runOutside, sayIt} from './scripted-model.js';
 import {loadSdk} from './sdk.js';
 import {shareServe} from './serve-client.js';
 
-/* Section 9, both real Codex programs: Proxy Core; FR-1, FR-9, approvals, errors of the model. */
+/* Section 9, both real Codex programs: Proxy Core; FR-1, FR-9, approvals, model errors. */
 
 const questions: JsonObject[] = [];
 
-/** The client agrees to all that it is asked, unless it is told otherwise. */
+/** Accepts all approvals, except for commands that contain REFUSE. */
 const onQuestion = (params: JsonObject): object => {
 	questions.push(params);
 	return String(params.message).includes('REFUSE') ? {action: 'decline'} : {action: 'accept', content: {}};

@@ -6,31 +6,31 @@ import {processesWith, survivorsOf} from './processes.js';
 import {loadSdk, type Sdk, type SdkClient} from './sdk.js';
 import {normalise} from './transcript.js';
 
-/** What a session script talks to: the real SDK client, and a book of what happened. */
+/** The context of a session script: the real SDK client, and a record of the results. */
 export interface Session {
 	readonly client: SdkClient;
 	readonly sdk: Sdk;
-	/** Notes how a call ended, result or error, under a name. */
+	/** Records the result or error of a call under a name. */
 	step(name: string, work: Promise<unknown>): Promise<void>;
-	/** Notes something the client program saw. */
+	/** Records a value that the client received. */
 	note(name: string, value: unknown): void;
-	/** Resolves when `count` messages of that method have come from the server. */
+	/** Resolves when the server has sent `count` messages with that method. */
 	seen(method: string, count?: number): Promise<void>;
 }
 
 export interface Script {
 	readonly capabilities: object;
-	/** Declares the handlers for what the server asks; runs before the client connects. */
+	/** Sets the handlers for server requests. Runs before the client connects. */
 	prepare?(session: Session): void;
 	play(session: Session): Promise<void>;
 }
 
 export interface Recording {
-	/** Everything the server sent, in order; how each step ended; the lines on stderr. */
+	/** The messages of the server in order, the result of each step, and the lines on stderr. */
 	readonly received: readonly unknown[];
 	readonly steps: readonly unknown[];
 	readonly stderr: readonly string[];
-	/** How many processes held the marker while the session was open, and which still do after it. */
+	/** The number of processes with the marker during the session, and those left after it. */
 	readonly processes: number;
 	readonly survivors: readonly string[];
 }
@@ -41,7 +41,7 @@ interface Waiter {
 	readonly resolve: () => void;
 }
 
-/** Counts the messages of the server by method, and wakes who waits for one. */
+/** Collects the messages of the server, and resolves pending waits by method. */
 class Arrivals {
 	readonly messages: unknown[] = [];
 	readonly #waiters = new Set<Waiter>();
@@ -84,7 +84,7 @@ function describeError(error: unknown): unknown {
 	};
 }
 
-/** Plays a script against a server with the real SDK client over its own stdio transport. */
+/** Plays a script against a server with the real SDK client over its stdio transport. */
 export async function record(
 	t: ExecutionContext,
 	command: Command,
@@ -101,7 +101,7 @@ export async function record(
 	const steps: Array<[string, unknown]> = [];
 	const stderr: string[] = [];
 	transport.stderr?.pipe(split2()).on('data', line => stderr.push(line));
-	// The client calls a handler that was there before it connected, ahead of its own.
+	// The SDK calls a handler that was set before connect() ahead of its own.
 	transport.onmessage = message => arrivals.add(message);
 	const session: Session = {
 		client,
@@ -120,7 +120,7 @@ export async function record(
 	t.teardown(() => client.close());
 	await client.connect(transport);
 	await script.play(session);
-	// Messages keep their order, so after this answer nothing that the script caused is still on its way.
+	// Messages are ordered: after this response, all messages of the script have arrived.
 	await client.ping();
 	const received = arrivals.messages.map(message => normalise(message, marker));
 	const outcomes = steps.map(step => normalise(step, marker));
@@ -130,7 +130,7 @@ export async function record(
 	return {received, steps: outcomes, stderr: lines, processes, survivors: await survivorsOf(marker)};
 }
 
-/** Compares item by item, to show the first that differs instead of a diff of two whole sessions. */
+/** Compares item by item, so that a failure shows the first difference instead of two whole sessions. */
 function sameList(t: ExecutionContext, actual: readonly unknown[], expected: readonly unknown[]): void {
 	const at = expected.findIndex((item, index) => !isDeepStrictEqual(actual[index], item));
 	if (at !== -1) {
@@ -141,15 +141,18 @@ function sameList(t: ExecutionContext, actual: readonly unknown[], expected: rea
 	t.is(actual.length, expected.length);
 }
 
-/** One server and one script: where it runs, and what finds its processes. */
+/** A server and a script. */
 export interface Case {
 	readonly server: Command;
 	readonly script: Script;
-	/** A text in the server's command line or environment that occurs nowhere else. */
+	/** A unique text in the server's command line or environment. */
 	readonly marker: string;
 }
 
-/** Plays the same session directly and through bridge; each gets a case of its own, so that neither sees the other's files. */
+/**
+ * Plays the same session directly and through bridge. Each has its own case, so that they do not share
+ * files.
+ */
 export async function compare(t: ExecutionContext, prepare: () => Promise<Case>): Promise<void> {
 	const [plain, wrapped] = await Promise.all([prepare(), prepare()]);
 	const [direct, through] = await Promise.all([
@@ -160,8 +163,8 @@ export async function compare(t: ExecutionContext, prepare: () => Promise<Case>)
 	sameList(t, through.received, direct.received);
 	const unsaid = direct.stderr.filter(line => !through.stderr.includes(line));
 	t.deepEqual(unsaid, [], 'stderr of the server is passed on');
-	// Without these two the last two would hold for a marker that finds nothing. Whether bridge shows its own command line
-	// is its own affair: it is the client's child, and the client waited for its end.
+	// Without these two checks, the last two would pass for a marker that matches nothing. The process of
+	// bridge may match or not: it is the client's child, and the client waited for its exit.
 	t.is(direct.processes, 1);
 	t.true(through.processes > 0, 'the server runs');
 	t.deepEqual(direct.survivors, []);

@@ -12,7 +12,7 @@ import {startListening} from './listening.js';
 import {peersFolder, peerUrl} from './peers.js';
 import {processesWith} from './processes.js';
 
-/* Spec 001: the lives of servers, and how they are reached. Real servers, and the real SDK's client in front. */
+/* Spec 001: the lifecycle and the transports of servers, with real servers and the real SDK's client. */
 
 test.serial(
 	'spec 001, Startup connection: connects all enabled servers before the first response',
@@ -41,7 +41,7 @@ test.serial('spec 001, Startup connection failure: logs a warning and serves the
 	t.is(names.filter(name => name.startsWith('files__')).length, 14);
 	t.is(names.filter(name => name.startsWith('memory__')).length, 9);
 	const warning = () => hub.logged('proxy.connect').find(({server}) => server === 'broken');
-	// What is logged comes on another way than answers do, and may come after them.
+	// The log arrives on another stream than responses, possibly after them.
 	await until(() => warning() !== undefined);
 	t.like(warning(), {level: 40, status: 'FAILED'});
 });
@@ -56,7 +56,9 @@ test.serial('spec 001, Shutdown cleanup: all servers exit with the hub', async t
 	t.pass();
 });
 
-/** Servers that say that they have started, and go on when the other one has, too. */
+/**
+ * A shell command that creates its own file, and starts the server when the file of the other one exists.
+ */
 const mutual = (folder: string, own: string, other: string): string =>
 	`touch ${join(folder, own)}; while [ ! -e ${join(folder, other)} ]; do sleep 0.1; done; exec "$@"`;
 
@@ -97,7 +99,7 @@ test.serial('spec 001, Environment variables for subprocess: expands references 
 	t.is(text, 'hello and more');
 });
 
-/** A server that can be started again only once the file `again` is there. */
+/** A server that can be restarted only once the file `again` exists. */
 const startsOnce = ({command = '', args = [], ...rest}: Service = {}, folder: string): Service => ({
 	...rest,
 	command: '/bin/sh',
@@ -133,7 +135,7 @@ test.serial(
 	},
 );
 
-/** The everything server behind HTTP, and a proxy in front of it that notes what it is asked with. */
+/** Starts the everything server over HTTP behind a proxy that records a request header. */
 async function observedServer(t: ExecutionContext) {
 	const port = await freePort();
 	const args = [
@@ -188,7 +190,7 @@ test.serial('spec 001, HTTPS required: upgrades http:// to https:// for another 
 	await new Promise(resolve => server.once('listening', resolve));
 	t.teardown(() => server.close());
 	const {port} = server.address() as AddressInfo;
-	// A name that is not one of this machine's own, as far as anybody can tell by its looks.
+	// A name that does not look like the local machine.
 	const hub = await startRealHub(t, () => ({servers: {far: {url: `http://${hostname()}:${port}/mcp`}}}));
 	await hub.tools();
 	t.is(firstBytes[0], 0x16, 'what it says first is the greeting of TLS');

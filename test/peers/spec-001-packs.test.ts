@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import test from 'ava';
 import {type HubSettings, type RealHub, realServers, startRealHub, until} from './hub.js';
 
-/* Spec 001: packs, what is told of them, and what is logged. Real servers, and the real SDK's client in front. */
+/* Spec 001: packs, their listings, and logging, with real servers and the real SDK's client. */
 
 const all = (folder: string): HubSettings => ({servers: realServers(folder)});
 
@@ -18,7 +18,7 @@ test.after.always(async () => {
 	for (const end of ends.reverse()) await end();
 });
 
-/** One hub for all tests that change nothing. */
+/** A hub that is shared by all tests without side effects. */
 function sharedHub(): RealHub {
 	if (!shared) throw new Error('There is no hub.');
 	return shared;
@@ -69,7 +69,7 @@ test.serial(
 	},
 );
 
-/** A folder with a pack of this name, whose `echo` is its own. */
+/** Creates a pack of this name with its own `echo`. */
 async function withPack(folder: string, name: string): Promise<HubSettings> {
 	await mkdir(join(folder, 'packs'));
 	await writeFile(

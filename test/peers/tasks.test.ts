@@ -32,7 +32,7 @@ function script(): Script {
 			const taskId = await startTask(session);
 			const ask = (method: string, params: object, schema: string) =>
 				step(method, client.request({method, params}, sdk.schema(schema)));
-			// Answered when the task is done, 4 s later; the question to the user comes in between.
+			// The response arrives when the task is complete, after 4 s and the elicitation.
 			await ask('tasks/result', {taskId}, 'CallToolResultSchema');
 			await ask('tasks/get', {taskId}, 'GetTaskResultSchema');
 			await ask('tasks/list', {}, 'ListTasksResultSchema');

@@ -1,6 +1,6 @@
 const times: ReadonlyArray<readonly [RegExp, string]> = [
 	[/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, '<time>'],
-	// `toLocaleTimeString()` of the server, in whatever language it runs.
+	// `toLocaleTimeString()` of the server, in any locale.
 	[/\d{1,2}[:.]\d\d[:.]\d\d(?:\s?[AP]M)?/g, '<time>'],
 	// `Date.prototype.toString()` in the file information of server-filesystem.
 	[/[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d{4} <time> GMT[^\n"]*/g, '<date>'],
@@ -14,7 +14,7 @@ function normaliseText(text: string, folder: string | undefined): string {
 	return times.reduce((result, [pattern, name]) => result.replace(pattern, name), located);
 }
 
-/** The value without what differs between two runs by its nature: times, random ids, the test's folder. */
+/** Replaces the parts of a value that vary between runs: times, random ids, the test's folder. */
 export function normalise(value: unknown, folder?: string): unknown {
 	if (typeof value === 'string') {
 		return normaliseText(value, folder);
@@ -34,7 +34,7 @@ export function normalise(value: unknown, folder?: string): unknown {
 }
 
 function normaliseMember(key: string, value: unknown, folder: string | undefined): unknown {
-	// A blob of server-everything is a text with the time of day in it.
+	// A blob of server-everything is a text that contains the time of day.
 	if (key === 'blob' && typeof value === 'string') {
 		return `base64 of ${normaliseText(Buffer.from(value, 'base64').toString('latin1'), folder)}`;
 	}

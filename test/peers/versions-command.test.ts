@@ -7,7 +7,7 @@ import {serverOf, versions} from './eras.js';
 import {serverFile} from './peers.js';
 import {newMarker} from './processes.js';
 
-/* `bridge versions` of real servers, each of which speaks one version. */
+/* `bridge versions` of real servers, each of which supports one version. */
 
 for (const version of versions)
 	test.serial(`bridge versions detects a ${version} server`, async t => {

@@ -11,7 +11,7 @@ import {holds, type Page, shareChromium} from './browser.js';
 
 const newPage = shareChromium();
 
-/** Opens `bridge view` in a browser, and waits for the first rows. */
+/** Opens `bridge view` in a browser, and waits for the program's URL. */
 async function open(t: ExecutionContext, ...args: readonly string[]) {
 	const running = start(t, ['view', ...args]);
 	const [url = ''] = await running.hasLines(1);
@@ -54,7 +54,7 @@ test.serial('the page lists, filters, pairs and opens messages, and draws charts
 	await holds(page, "document.querySelector('#toast').textContent === 'Fixture copied'");
 	const fixture = JSON.parse(await page.evaluate<string>('navigator.clipboard.readText()'));
 	t.like(fixture, {request: {id: 2, method: 'tools/call'}, answer: {id: 2}});
-	// What a translation changed stands beside the original, with the change marked.
+	// A translated message is shown next to the original, with the changes marked.
 	await page.click('#row-1');
 	await page.waitForSelector('#detail .sides .changed');
 	t.regex(
@@ -158,7 +158,7 @@ test.serial(
 			page,
 			"document.querySelector('.row:not(.waiting)[id^=row-5], .row:not(.waiting)[id^=row-49]')",
 		);
-		// By the wheel it goes row by row, however many there are.
+		// The wheel scrolls row by row, regardless of the number of rows.
 		await page.evaluate("document.querySelector('#list').scrollTop = 0");
 		await page.waitForSelector('#row-0');
 		await page.mouse.move(300, 400);

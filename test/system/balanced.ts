@@ -15,7 +15,10 @@ import {need} from './tools.js';
 
 const example = fileURLToPath(new URL('../../../deploy/haproxy.cfg', import.meta.url));
 
-/** Starts HAProxy before gateways, as the example has it, or with what that leaves out. Resolves to its port. */
+/**
+ * Starts HAProxy in front of gateways with the example configuration, and resolves to its port. `isSticky`
+ * enables its optional sticky sessions.
+ */
 export async function startBalancer(
 	t: ExecutionContext,
 	replicas: readonly RunningGateway[],
@@ -47,28 +50,30 @@ export async function startBalancer(
 	return port;
 }
 
-/** Waits until a gateway says this of itself. */
+/** Waits until `/readyz` of a gateway reports this status. */
 export async function becomes(gateway: RunningGateway, status: string): Promise<void> {
 	while (!(await gateway.fetch('/readyz')).text.includes(`"${status}"`)) await sleep(50);
 }
 
-/** A call that was not answered: when it was made, and what came instead. */
+/** A failed call: its start time, and the status and body or the error. */
 export type Failure = {readonly at: number; readonly what: string};
 
 type Reply = {readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string};
 
 const common = {'content-type': 'application/json', accept: 'application/json, text/event-stream'};
 
-/** A client behind a balancer, which does as the specification says: told that its session is unknown, it begins anew. */
+/**
+ * A client behind a balancer. As the specification requires, it re-initializes when its session is unknown
+ * (404).
+ */
 export class Client {
 	readonly name: string;
 	readonly service: string;
 	readonly method: string;
-	/** What went wrong, call by call. */
 	readonly failures: Failure[] = [];
-	/** How often it had to begin anew. */
+	/** The number of re-initializations. */
 	renewals = 0;
-	/** How many of its calls were answered, and when the latest was. */
+	/** The number of successful calls, and the time of the latest. */
 	answered = 0;
 	answeredAt = 0;
 	#port: number;
@@ -83,7 +88,6 @@ export class Client {
 		this.method = method;
 	}
 
-	/** Has it go on behind another balancer. */
 	turnTo(port: number): void {
 		this.#port = port;
 	}
@@ -100,7 +104,7 @@ export class Client {
 		await this.#post({method: 'notifications/initialized'});
 	}
 
-	/** Calls, and sees to it that the answer is its own. A call fails or is answered; it is not made twice. */
+	/** Makes a call without retries, and checks that the response belongs to it. */
 	async call(): Promise<void> {
 		const id = ++this.#count;
 		const params = {name: 'echo', arguments: {client: this.name, id}};
@@ -152,7 +156,7 @@ export class Client {
 	}
 }
 
-/** Whether what was answered is what was asked: servers give back their parameters. */
+/** Whether a reply matches its request: the upstreams echo their parameters. */
 function isAnswer({text}: Reply, id: number, params: Message): boolean {
 	const data = text.startsWith('{') ? text : ([...text.matchAll(/^data: (\{.*)$/gm)].at(-1)?.[1] ?? '{}');
 	const message = JSON.parse(data) as {id?: number; result?: {content?: Array<{text: string}>}};
@@ -160,7 +164,7 @@ function isAnswer({text}: Reply, id: number, params: Message): boolean {
 	return message.id === id && JSON.stringify(echoed) === JSON.stringify(params);
 }
 
-/** Lets all clients call, one call after the other each, until `isEnough` says so. */
+/** Runs all clients concurrently, each with one call at a time, until `isEnough` returns true. */
 export async function load(clients: readonly Client[], isEnough: () => boolean): Promise<void> {
 	const work = async (client: Client): Promise<void> => {
 		while (!isEnough()) await client.call();
@@ -168,7 +172,7 @@ export async function load(clients: readonly Client[], isEnough: () => boolean):
 	await Promise.all(clients.map(work));
 }
 
-/** Makes clients, and has all of them begin. */
+/** Creates clients and initializes their sessions. */
 export async function newClients(
 	t: ExecutionContext,
 	port: number,

@@ -7,7 +7,7 @@ import {until} from '../helpers/pipeline.js';
 import {readLog, tempFolder} from '../helpers/temp-folder.js';
 import {chat, echoServer, FAILS, HANDSHAKE, need, timesSaid, WORKS} from './tools.js';
 
-/** Has system calls on the traffic log fail, as if the disk did. */
+/** Starts bridge under strace, which injects errors into system calls on the traffic log. */
 const start = async (t: ExecutionContext, inject: string) => {
 	need('strace');
 	const folder = tempFolder(t);
@@ -15,7 +15,7 @@ const start = async (t: ExecutionContext, inject: string) => {
 	const bridge = startBridge(['--log', file, '--flush-millis', '50', '--', ...echoServer], {
 		node: 'strace',
 		nodeArgs: ['-f', '-qq', '-o', join(folder, 'strace'), '-P', file, '-e', inject, process.execPath],
-		// What is to fail is counted thread by thread.
+		// strace counts injected failures per thread.
 		env: {...process.env, UV_THREADPOOL_SIZE: '1'},
 	});
 	t.teardown(() => bridge.child.kill('SIGKILL'));
@@ -50,7 +50,7 @@ for (const [what, inject, name] of [
 	});
 
 test.serial('a log file that temporarily cannot be opened loses neither messages nor log lines', async t => {
-	// The first two are bridge's own look at whether the log can be written.
+	// The first open is bridge's own check that the log is writable.
 	const {bridge, file} = await start(t, 'inject=openat:error=EMFILE:when=2..4');
 	await chat(bridge, 0, 3);
 	await bridge.says(FAILS);

@@ -7,7 +7,7 @@ import {echoServer} from './tools.js';
 
 const [command, ...args] = echoServer;
 
-/** A gateway whose clock on the wall the test sets. */
+/** Starts a gateway whose wall clock the test sets. */
 async function startAt(t: ExecutionContext, config: {readonly [key: string]: unknown}) {
 	const {env, setClock} = fakeClock(t);
 	const gateway = await startGateway(t, config, {env});
@@ -15,7 +15,7 @@ async function startAt(t: ExecutionContext, config: {readonly [key: string]: unk
 		[days, days - 1 / 24]
 			.map(dayOf)
 			.includes(String(logged(gateway.running, 'session.unknown').at(-1)?.time).slice(0, 10));
-	/** Sets the clock, and waits until the gateway says something under that day. */
+	/** Sets the clock, and waits for a log line of the gateway with that date. */
 	const jump = async (days: number): Promise<void> => {
 		setClock(days);
 		const [service] = Object.keys(config.servers as object);

@@ -6,14 +6,14 @@ import {readLog, tempFolder} from '../helpers/temp-folder.js';
 import {dayOf, fakeClock} from './fake-clock.js';
 import {echoServer} from './tools.js';
 
-/** A bridge whose clock on the wall the test sets. */
+/** Starts bridge with a wall clock that the test sets. */
 const start = async (t: ExecutionContext, ...flags: string[]) => {
 	const {env, setClock} = fakeClock(t);
 	const bridge = startBridge([...flags, '--', ...echoServer], {env});
 	t.teardown(() => bridge.child.kill('SIGKILL'));
-	// The clock is set while bridge runs, not before.
+	// The handshake completes first: the clock must change while bridge runs.
 	t.like(await bridge.shakeHands(), {result: {serverInfo: {name: 'echo'}}});
-	/** Sets the clock, and waits until bridge says something under that day. */
+	/** Sets the clock, and waits for a log line of bridge with that date. */
 	const jump = async (days: number): Promise<void> => {
 		setClock(days);
 		const before = bridge.stderr.length;

@@ -7,10 +7,13 @@ import {need, run} from './tools.js';
 
 const DAY = 86_400_000;
 
-/** The day that it is so many days from now. */
+/** The date that is `days` days from now, as YYYY-MM-DD. */
 export const dayOf = (days: number): string => new Date(Date.now() + days * DAY).toISOString().slice(0, 10);
 
-/** A clock on the wall that the test sets for whatever runs with this environment, while time itself goes on as it does. */
+/**
+ * A wall clock that the test sets for processes with this environment. The monotonic clock is not
+ * affected.
+ */
 export function fakeClock(t: ExecutionContext): {env: NodeJS.ProcessEnv; setClock(days: number): void} {
 	need('faketime');
 	const rc = join(tempFolder(t), 'faketime');

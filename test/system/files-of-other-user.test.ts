@@ -14,7 +14,7 @@ import test from 'ava';
 import {runBridge, server} from '../helpers/bridge.js';
 import {tempFolder} from '../helpers/temp-folder.js';
 
-/** A user who is neither this one nor root. */
+/** A user id that is neither the current user nor root. */
 const OTHER = 65_534;
 
 test.before('requires root, to create files of another user', t => {

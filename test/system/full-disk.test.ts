@@ -16,7 +16,7 @@ const start = async (t: ExecutionContext, {free, flags}: {free: number; flags: r
 	return {bridge, file, remount};
 };
 
-/** The ids of the requests and of the answers that are in a log, behind those of the handshake. */
+/** The ids of the requests and of the responses in a log, after those of the handshake. */
 function idsIn(lines: readonly LogLine[]): {asked: unknown[]; answered: unknown[]} {
 	const messages = lines
 		.filter(({message}) => message !== undefined)

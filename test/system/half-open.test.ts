@@ -6,7 +6,7 @@ import test, {type ExecutionContext} from 'ava';
 import {messageIn, startGateway} from '../helpers/gateway.js';
 import {need, run} from './tools.js';
 
-/** Says with each answer which port of bridge's the question came from. */
+/** An upstream whose results contain the client port of the connection. */
 const program = `require('node:http').createServer((request, response) => {
 	let text = '';
 	request.on('data', chunk => { text += chunk; });
@@ -22,7 +22,7 @@ const program = `require('node:http').createServer((request, response) => {
 	});
 }).listen(8080, () => console.log('listening'));`;
 
-/** A server on a host of its own, whose cable can be pulled. */
+/** Starts an upstream in its own network namespace, whose network link can be taken down. */
 async function farAway(t: ExecutionContext): Promise<{url: string; cable(state: 'up' | 'down'): void}> {
 	if (process.getuid?.() !== 0)
 		throw new Error('This test makes a network of its own, which only root may do.');
@@ -33,7 +33,7 @@ async function farAway(t: ExecutionContext): Promise<{url: string; cable(state: 
 	run('ip', 'netns', 'add', name);
 	t.teardown(() => void run('ip', 'netns', 'delete', name));
 	run('ip', 'link', 'add', near, 'type', 'veth', 'peer', 'name', far, 'netns', name);
-	// Addresses that are set aside for the testing of networks.
+	// Addresses reserved for network tests (RFC 2544).
 	run('ip', 'address', 'add', '198.18.77.1/30', 'dev', near);
 	run('ip', 'link', 'set', near, 'up');
 	inside('ip', 'address', 'add', '198.18.77.2/30', 'dev', far);
@@ -60,7 +60,7 @@ test.serial(
 		const portIn = (answer: Awaited<ReturnType<typeof call>>): unknown =>
 			(messageIn(answer).result as {port?: number} | undefined)?.port;
 		let before: unknown;
-		// A connection is kept while it works: once nothing else is under way, it is always the same.
+		// The connection is kept alive: once it is idle, each call reuses it.
 		for (let port = portIn(await call(1)); port !== before; port = portIn(await call(2))) before = port;
 		t.regex(run('ss', '-tno', 'dst', '198.18.77.2'), /timer:\(keepalive/, 'it is probed while it is silent');
 		cable('down');
@@ -68,7 +68,7 @@ test.serial(
 		t.is(lost.status, 504);
 		t.like(messageIn(lost), {id: 3, error: {code: -31002}});
 		cable('up');
-		// The two have to find each other again before anything can be said.
+		// The connection recovers only after address resolution, so the call is retried.
 		let again = await call(4);
 		for (let id = 5; again.status !== 200 && id < 30; id++) {
 			await sleep(100);

@@ -6,12 +6,12 @@ import {isMail, type MailPlace, mailPlace, until} from '../e2e/mail-turns/place.
 import {openLetters} from '../e2e/mail-turns/support.js';
 import {startServe} from '../e2e/serve/support.js';
 
-/* H12: what was recorded at the model, looked at afterwards. */
+/* H12: the prompts that the model received, checked afterwards. */
 
 const KILLS = 50;
 const SENDERS = ['dev-1', 'dev-2'];
 
-/** Which messages the model was given, turn by turn, and by which process. */
+/** The ids of the messages in each turn, with the process that delivered them. */
 const history = (at: MailPlace): Array<{readonly pid: number; readonly ids: readonly string[]}> =>
 	at
 		.record()
@@ -59,7 +59,7 @@ test.serial(
 	},
 );
 
-/** Makes a lock that the killed one has left look as old as it has to be to count as left, which takes 10 s else. */
+/** Ages the lock that the killed process left, so that it is stale at once instead of after 10 s. */
 function ageLock(at: MailPlace): void {
 	const lock = `${at.inboxPath('a')}.lock`;
 	if (existsSync(lock)) utimesSync(lock, new Date(0), new Date(0));

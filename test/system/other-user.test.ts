@@ -11,7 +11,7 @@ import {initialize, request, sessionsOf, statusOf} from '../helpers/raw-requests
 import {eventLine} from '../view/logs.js';
 import {startView} from '../view/view.js';
 
-/** The user nobody, and its group. */
+/** The uid and gid of `nobody`. */
 const OTHER = {uid: 65_534, gid: 65_534} as const;
 
 const SEND = `
@@ -21,7 +21,7 @@ const socket = connect(Number(port), host, () => socket.write(bytes));
 socket.on('error', () => {}).pipe(process.stdout);
 `;
 
-/** Sends bytes as a user, and resolves to all that comes back. */
+/** Sends bytes as a user, and resolves to the whole response. */
 async function sendAs(
 	{uid, gid}: {readonly uid: number; readonly gid: number},
 	port: number,

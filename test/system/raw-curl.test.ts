@@ -8,9 +8,9 @@ import {freePort} from '../helpers/free-port.js';
 import {tempFolder} from '../helpers/temp-folder.js';
 import {need, run} from './tools.js';
 
-/* What people have at hand: curl for the control server, socat for connections. */
+/* Common tools: curl for the control server, socat for connections. */
 
-/** Posts JSON as the documentation of RawProx does, and returns what was answered. */
+/** Posts JSON as in the documentation of RawProx, and returns the parsed response. */
 function curl(endpoint: string, body: object, ...headers: readonly string[]): unknown {
 	need('curl');
 	const given = ['Content-Type: application/json', ...headers].flatMap(header => ['-H', header]);

@@ -7,7 +7,7 @@ import {until} from '../helpers/pipeline.js';
 import {logged, untilStill} from '../helpers/program.js';
 import {smallDisk} from './tools.js';
 
-/** A bridge that logs onto a disk of 128 KiB, of which so much is free. */
+/** Starts bridge with its log on a disk of 128 KiB, of which `freeKiB` are free. */
 async function start(t: ExecutionContext, freeKiB: number, ...flags: string[]) {
 	const {folder, remount} = smallDisk(t, '128k');
 	if (freeKiB < 128) writeFileSync(join(folder, 'ballast'), Buffer.alloc((128 - freeKiB) * 1024));
@@ -22,7 +22,7 @@ const FAILS = /cannot be written/;
 const WORKS = /written again/;
 const text = 'x'.repeat(5000);
 
-/** Talks over so many connections, one after the other. Each gets its answer. */
+/** Sends a text over `count` connections, one after the other, and checks each echo. */
 async function talk(t: ExecutionContext, raw: Raw, count: number): Promise<void> {
 	for (let index = 0; index < count; index++) t.is((await exchange(raw.port, text)).answer.length, 5000);
 }
@@ -65,7 +65,7 @@ test.serial('raw logs the number of lines dropped when the buffer is full [I5]',
 	t.true(count(lines, 'gap') > 0);
 	const lost = lines.reduce((sum, line) => sum + (line.event === 'gap' ? Number(line.lines) : 0), 0);
 	const kept = lines.filter(({ConnID}) => ConnID !== undefined).length;
-	// Each connection has an open, a close, and at least a line of data each way.
+	// Each connection has an open line, a close line and at least one data line in each direction.
 	t.true(lost + kept >= 41 * 4, `${lost} are lost and ${kept} kept`);
 });
 
@@ -110,7 +110,8 @@ test.serial('raw resumes the log after the disk was temporarily read-only [I5]',
 	const {raw, logs, remount, target} = await start(t, 128);
 	await talk(t, raw, 1);
 	await until(() => textIn(logs).includes('"close"'));
-	// It is in the file a moment before the file is closed, and a disk that is written to cannot be changed so.
+	// The line is in the file before the file is closed, and a disk with a file open for writing cannot be
+	// remounted read-only.
 	await until(() => isDone(() => remount('ro')));
 	const socket = await dial(raw.port);
 	socket.write('meanwhile');

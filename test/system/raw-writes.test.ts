@@ -8,10 +8,10 @@ import {until} from '../helpers/pipeline.js';
 import {tempFolder} from '../helpers/temp-folder.js';
 import {need} from './tools.js';
 
-/** A call to the system that strace saw. */
+/** A system call in the output of strace. */
 type Call = {readonly at: number; readonly name: string; readonly args: string};
 
-/** A bridge whose doings with files of its log are written down. */
+/** Starts bridge under strace, which records the system calls on its log file. */
 async function watched(
 	t: ExecutionContext,
 	flushMs: number,
@@ -56,7 +56,7 @@ async function watched(
 	return {raw, logs, calls};
 }
 
-/** Asks bridge itself to end, for strace takes no signal. */
+/** Sends SIGTERM to bridge itself, since strace does not forward signals. */
 async function stop({running}: Raw): Promise<number | null> {
 	const [child] = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, 'latin1').split(' ');
 	process.kill(Number(child), 'SIGTERM');
@@ -73,7 +73,7 @@ test.serial(
 		t.is(await stop(raw), 0);
 		t.true(linesIn(logs).length >= 200);
 		const writes = calls().filter(isWrite);
-		// The first may have been made for what was there when the first lines came.
+		// An extra write may flush the first lines.
 		t.true(writes.length <= 3, `${writes.length} writes`);
 		const opened = calls().filter(({name, args}) => name === 'openat' && args.includes('O_WRONLY'));
 		t.true(opened.length >= writes.length);
@@ -97,7 +97,7 @@ test.serial('writes a log file at most once per --flush-millis [LOG_015]', async
 	}
 	await until(() => calls().filter(isWrite).length >= 3);
 	t.is(await stop(raw), 0);
-	// The last one is that of the end, which waits for nothing.
+	// The last write is the flush at exit, which is not delayed.
 	const times = calls()
 		.filter(isWrite)
 		.map(({at}) => at)
@@ -107,7 +107,7 @@ test.serial('writes a log file at most once per --flush-millis [LOG_015]', async
 });
 
 test.serial('writes a complete log even if that takes longer than the wait for a reader [I9]', async t => {
-	// More than the 5 s that a reader of stdout is given; so much traffic that it is written in two parts.
+	// Longer than the 5 s timeout of a reader of stdout, with enough traffic for two writes.
 	const {raw, logs} = await watched(t, 600_000, 'inject=write,writev,pwrite64,pwritev:delay_enter=6s');
 	const size = 2_500_000;
 	t.is((await exchange(raw.port, Buffer.alloc(size, 'x'))).answer.length, size);

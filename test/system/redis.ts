@@ -7,14 +7,14 @@ import {until} from '../helpers/pipeline.js';
 import {tempFolder} from '../helpers/temp-folder.js';
 import {need} from './tools.js';
 
-/** A Redis of the test's own, with nothing in it, and nothing kept. */
+/** A temporary, empty Redis server without persistence. */
 export class RunningRedis {
 	readonly port: number;
 	readonly #folder: string;
 	readonly #more: readonly string[];
 	#process: ChildProcess | undefined;
 
-	/** `more` is for its command line. */
+	/** `more` are additional flags of redis-server. */
 	constructor(port: number, folder: string, more: readonly string[] = []) {
 		this.port = port;
 		this.#folder = folder;
@@ -39,7 +39,7 @@ export class RunningRedis {
 		await once(redis, 'close');
 	}
 
-	/** Runs redis-cli to its end, and resolves to what it printed. */
+	/** Runs redis-cli, and resolves to its output. */
 	async cli(args: readonly string[], input = ''): Promise<string> {
 		return cli(this.port, args, input);
 	}
@@ -54,7 +54,7 @@ export async function startRedis(t: ExecutionContext, more: readonly string[] = 
 	return redis;
 }
 
-/** A user of Redis who may do just what the documentation says. */
+/** The Redis user from the documentation, with exactly the permissions listed there. */
 export function userOfDocs(...more: readonly string[]): string[] {
 	const docs = readFileSync(new URL('../../../docs/scaling.md', import.meta.url), 'utf8');
 	const words = /^ACL SETUSER (bridge .+)$/m.exec(docs)?.[1]?.replace('PASSWORD', 'planted-password');
@@ -62,14 +62,14 @@ export function userOfDocs(...more: readonly string[]): string[] {
 	return ['--user', ...words.split(' '), ...more];
 }
 
-/** Runs redis-cli to its end against whoever listens there, and resolves to what it printed. */
+/** Runs redis-cli against a port, and resolves to its output. */
 export async function cli(port: number, args: readonly string[], input = ''): Promise<string> {
 	const client = spawn('redis-cli', ['-h', '127.0.0.1', '-p', `${port}`, ...args]);
 	let text = '';
 	client.stdout.on('data', chunk => {
 		text += chunk;
 	});
-	// It may have ended before it was given anything.
+	// redis-cli may exit before it reads its input.
 	client.stdin.on('error', () => {}).end(input);
 	await once(client, 'close');
 	return text.trim();

@@ -13,7 +13,7 @@ import {need} from './tools.js';
 
 const stepwise = fileURLToPath(new URL('../../fixtures/sessions/stepwise.js', import.meta.url));
 
-/** All that a save does with files. A name that this machine's system does not have is one that is never called. */
+/** The file system calls of a save. Calls that do not exist on this architecture never match. */
 const CALLS = [
 	'openat',
 	'close',
@@ -34,7 +34,7 @@ const CALLS = [
 
 type Stepwise = {readonly child: ChildProcess; readonly said: string[]; next(): Promise<string | undefined>};
 
-/** Its file calls are all made by one thread, which strace can then look at alone. */
+/** Starts the program with a single thread for file calls, so that strace can attach to that thread. */
 async function start(t: ExecutionContext, folder: string): Promise<Stepwise> {
 	const env = {...process.env, UV_THREADPOOL_SIZE: '1'};
 	const child = spawn(process.execPath, [stepwise, folder], {stdio: ['pipe', 'pipe', 'ignore'], env});
@@ -51,7 +51,7 @@ async function start(t: ExecutionContext, folder: string): Promise<Stepwise> {
 	return {child, said, next};
 }
 
-/** The thread that makes the file calls: the one beside the first that has written the most. */
+/** Returns the thread that makes the file calls: the non-main thread that has written the most bytes. */
 function workerOf(pid: number): string {
 	const written = (thread: string): number =>
 		Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/task/${thread}/io`, 'latin1'))?.[1]);
@@ -61,7 +61,9 @@ function workerOf(pid: number): string {
 	return worker;
 }
 
-/** Has strace do something to the file calls of a running process, and resolves when it does. */
+/**
+ * Attaches strace to inject faults into the file calls of a running process. Resolves when it is attached.
+ */
 async function attach(
 	t: ExecutionContext,
 	{child}: Stepwise,
@@ -77,7 +79,7 @@ async function attach(
 
 const idsIn = (folder: string): unknown[] => onDisk(folder).sessions.map(({codex_id}) => codex_id);
 
-/** Saves a second session, killed when it calls the system the nth time; returns whether it came to that. */
+/** Saves a second session with a kill at the nth system call. Returns whether the process was killed. */
 async function killedAt(t: ExecutionContext, call: string, at: number): Promise<boolean> {
 	const place = `${call} ${at}`;
 	const folder = join(tempFolder(t), 'red');
@@ -93,7 +95,7 @@ async function killedAt(t: ExecutionContext, call: string, at: number): Promise<
 	t.true(sessions.includes('codex:first'), place);
 	if (process.said.includes('saved codex:second')) t.true(sessions.includes('codex:second'), place);
 	t.true(sessions.length <= 2, place);
-	// The next one finds nothing in its way.
+	// The next process finds no obstacle.
 	const next = await openRegistry(t, folder);
 	await next.put(sessionEntry({codex_id: 'codex:third', status: 'closed'}));
 	t.deepEqual(idsIn(folder), [...sessions, 'codex:third'], place);

@@ -9,7 +9,7 @@ import {bridgeBin, fixture} from '../helpers/bridge.js';
 import {logLine} from '../replay/support.js';
 import {need} from './tools.js';
 
-/** A log whose client asks for longer than a second when it is replayed as it was recorded. */
+/** A log whose replay with the recorded timing takes longer than a second. */
 function longLog(t: ExecutionContext): string {
 	const folder = mkdtempSync(join(tmpdir(), 'bridge-replay-'));
 	t.teardown(() => rmSync(folder, {recursive: true, force: true}));
@@ -25,7 +25,7 @@ function longLog(t: ExecutionContext): string {
 	return join(folder, 'log.ndjson');
 }
 
-/** Replays it on a terminal, and returns all that is written there. */
+/** Runs the replay on a terminal, and returns its output. */
 async function onTerminal(log: string, env: NodeJS.ProcessEnv): Promise<string> {
 	const server = `${process.execPath} ${fixture('asking')}`;
 	const command = `${process.execPath} ${bridgeBin} replay ${log} --timing recorded -- ${server}`;

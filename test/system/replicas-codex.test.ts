@@ -10,7 +10,7 @@ import {startBalancer} from './balanced.js';
 const answer = /This is a simple text response for testing\./;
 const callIt = callTool('demo', 'test_simple_text');
 
-/** How many sessions of the server are at a replica. */
+/** The number of upstream sessions at a replica. */
 async function sessionsAt(gateway: RunningGateway): Promise<number> {
 	return JSON.parse((await gateway.fetch('/status')).text).services.demo.sessions;
 }

@@ -21,7 +21,7 @@ test('another replica resumes a response stream without lost or duplicate events
 	t.regex(await rest.next(), /"id":"call","result"/);
 	await rest.ended;
 	t.is(rest.events.length, 6);
-	// Who comes back once more, from wherever, hears what is behind that place.
+	// A client that resumes again, from any replica, gets the events after its last event id.
 	const again = await eventsOf(t, one, client, rest.events[3]?.id);
 	await again.ended;
 	t.deepEqual(
@@ -52,7 +52,7 @@ test('another replica resumes a response with more events than the store keeps [
 	for (let n = 1; n <= many; n++) say(progress(n));
 	const whole = await eventsOf(t, one, client, place);
 	while (!(await whole.next()).includes(`"progress":${many}}`));
-	// Of the first, only the newest are there still; the second has missed nothing.
+	// The store has dropped the oldest events of the first stream; the second one has missed none.
 	const late = await eventsOf(t, two, client, place);
 	const rest = await eventsOf(t, two, client, whole.events.at(-1)?.id);
 	say(progress(many + 1));
@@ -104,7 +104,7 @@ const remark = (n: number) => ({
 	params: {level: 'info', data: n},
 });
 
-/** The numbers of what was heard, without what only says where to come back to. */
+/** The numbers in the received messages, without empty priming events. */
 const numbersOf = ({events}: Listening): number[] =>
 	events.flatMap(({data}) => (data === '' ? [] : [JSON.parse(data).params.data]));
 
@@ -130,7 +130,7 @@ test('each replica delivers unsolicited messages of a child exactly once [D8]', 
 	const second = await eventsOf(t, one, client, idOf(first, 1));
 	await hears(second, 4);
 	t.deepEqual(numbersOf(second), [2, 3, 4]);
-	// It need not have noticed that the client is gone.
+	// The first replica may not have noticed the disconnect yet.
 	const third = await eventsOf(t, two, client, idOf(second, 3));
 	await second.ended;
 	await say(5);
@@ -140,7 +140,7 @@ test('each replica delivers unsolicited messages of a child exactly once [D8]', 
 
 test('another replica resumes the unsolicited messages of an HTTP upstream [D8]', async t => {
 	const {upstream, one, two} = await setting(t);
-	// Many have one stream for that, and no more.
+	// Like many servers, this one allows only one GET stream.
 	upstream.mood = ({verb, response}) => {
 		const isRefused = verb === 'GET' && upstream.streams.some(({destroyed}) => !destroyed);
 		if (isRefused) response.writeHead(409).end();
@@ -161,14 +161,15 @@ test('another replica resumes the unsolicited messages of an HTTP upstream [D8]'
 	say(4);
 	await hears(second, 4);
 	t.deepEqual(numbersOf(second), [2, 3, 4]);
-	// The other replica need not have noticed that the client is gone; and it came back before it had read everything.
+	// The other replica may not have noticed the disconnect yet, and the client resumes before it has read
+	// all events.
 	const third = await eventsOf(t, one, client, idOf(second, 3));
 	await second.ended;
 	await heardBy(3);
 	say(5);
 	await hears(third, 5);
 	t.deepEqual(numbersOf(third), [4, 5]);
-	// A server that keeps what it says while nobody listens is told where to go on.
+	// The replica resumes the upstream's stream with the last event id.
 	const places = upstream.asked('GET').map(({headers}) => headers['last-event-id']);
 	t.deepEqual([...new Set(places)], [undefined, 'place-3', 'place-4']);
 });

@@ -6,7 +6,7 @@ import {program, type RunningGateway} from '../helpers/gateway.js';
 import {becomes} from './balanced.js';
 import {type RunningRedis, startRedis} from './redis.js';
 
-/** The numbers of the leases that are held, and 0 for each that was taken away. */
+/** The numbers of the current leases, with 0 for each that was claimed by another replica. */
 async function leasesIn(redis: RunningRedis): Promise<string[]> {
 	const keys = (await redis.cli(['KEYS', 'bridge:owner:*'])).split('\n');
 	return (await Promise.all(keys.map(key => redis.cli(['GET', key])))).sort();
@@ -34,7 +34,7 @@ test.serial(
 		const hasRunOut = async (): Promise<boolean> =>
 			(await leases()).filter(held => held !== '0').length === 1;
 		while (!(await hasRunOut())) await sleep(100);
-		// What was asked of it may have been done; what is asked now was not.
+		// The pending request may have been executed, so it fails. Later requests were not.
 		t.like(JSON.parse((await waiting).text), {id: 'waiting', error: {code: -31001}});
 		t.is((await lost.post(two, {id: 1, method: 'pid'})).status, 404);
 		t.true((await leases()).includes('0'));
@@ -45,11 +45,11 @@ test.serial(
 		t.deepEqual((await kept.ask(three, 'pid')).result, before);
 		t.deepEqual((await kept.ask(two, 'pid')).result, before);
 		t.notRegex(three.running.stderr, /lease_lost/);
-		// Whoever begins anew there has a session under a lease with a higher number.
+		// A new session at that replica gets a lease with a higher number.
 		const next = await roam(one, 'puppet');
 		t.truthy((await next.ask(two, 'pid')).result);
 		while (!(await leases()).includes('4')) await sleep(50);
-		// Who ends gives back what it held.
+		// A second signal exits at once, and still releases the lease.
 		one.running.child.kill('SIGTERM');
 		one.running.child.kill('SIGTERM');
 		t.is((await one.running.exited).code, 0);
@@ -58,10 +58,10 @@ test.serial(
 	},
 );
 
-/** For longer than a store has to be there before it is asked who has lost a lease. */
+/** Longer than the delay after which replicas check the store for lost leases. */
 const LOOKED_MS = 8000;
 
-/** Clients of sessions, and where they are to be served. */
+/** Clients, each with the replicas that must accept its session. */
 type Served = ReadonlyArray<readonly [Roamer, readonly RunningGateway[]]>;
 
 async function areServed(t: ExecutionContext, clients: Served): Promise<void> {
@@ -88,14 +88,14 @@ test.serial('replicas with a store rotate the secret one at a time [M2]', async 
 		await roam(both, 'puppet'),
 		await roam(next, 'puppet'),
 	];
-	// The id of the third is one of the new secret.
+	// The session id of the third is sealed with the new secret.
 	const clients: Served = [
 		[first, all],
 		[second, all],
 		[third, [both, next]],
 	];
 	await goOnBeingServed(t, clients);
-	// What is under way through a replica, and at one, goes on while it is given the new secret.
+	// Pending requests, forwarded or local, survive the change of the secret.
 	const asked = [
 		first.post(next, {id: 'held', method: 'hold'}),
 		second.post(old, {id: 'held', method: 'hold'}),
@@ -132,7 +132,7 @@ test.serial('replicas that move to another store one at a time keep their sessio
 	await becomes(two, 'ready');
 	await areServed(t, clients);
 	while ((await leasesIn(other)).join() !== '1,2') await sleep(50);
-	// Without one, and with one again.
+	// First without a store, then with one again.
 	for (const config of [{store: undefined}, {store}]) {
 		for (const gateway of replicas) {
 			await alter(gateway, config);

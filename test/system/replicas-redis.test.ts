@@ -24,7 +24,7 @@ import {need, run} from './tools.js';
 const LIMIT = 12;
 const USER = 'bridge:planted-password';
 
-/** Two replicas with this store, which they have reached. */
+/** Starts two replicas with this store, and waits until both are connected to it. */
 async function replicasOf(
 	t: ExecutionContext,
 	store: string,
@@ -39,7 +39,10 @@ async function replicasOf(
 
 const ask = {id: 1, method: 'pid'};
 
-/** A client of one replica, unless another does not know it when it forgets its id. */
+/**
+ * Opens a session at one replica. Returns its client if the other replica finds the session without its
+ * id.
+ */
 async function known(
 	[one, two]: [RunningGateway, RunningGateway],
 	headers: {readonly [name: string]: string},
@@ -50,7 +53,10 @@ async function known(
 	return isDeepStrictEqual(result, same) ? client : undefined;
 }
 
-/** Tries with new clients: on a busy machine, the store may seem to be too slow for once, and a replica go on without it. */
+/**
+ * Retries with new clients: on a busy machine, a replica may consider the store too slow and continue
+ * without it.
+ */
 async function oneOf<T>(
 	t: ExecutionContext,
 	attempt: (headers: {readonly [name: string]: string}) => Promise<T | undefined>,
@@ -62,13 +68,15 @@ async function oneOf<T>(
 	}
 }
 
-/** Who forgets its id is known at another replica, and what it asks of both is counted together. */
+/**
+ * Checks that another replica finds a session without its id, and that both count its requests together.
+ */
 async function isShared(t: ExecutionContext, replicas: [RunningGateway, RunningGateway]): Promise<void> {
 	const [one, two] = replicas;
-	/** What is said to who asks too much. */
+	/** The rejection of a request above the limit. */
 	const refused = await oneOf(t, async headers => {
 		const client = await known(replicas, headers);
-		// So far, there were four.
+		// Four requests were made before.
 		const answers: Answer[] = [];
 		for (let at = 0; client && at < LIMIT; at++)
 			answers.push(await client.post(at % 2 === 0 ? one : two, {id: at, method: 'pid'}));
@@ -82,7 +90,7 @@ async function isShared(t: ExecutionContext, replicas: [RunningGateway, RunningG
 	});
 	t.true(Number(refused.headers.get('retry-after')) > 3000);
 	t.like(JSON.parse(refused.text), {error: {code: -31003, data: {kind: 'overloaded'}}});
-	// Others are not meant.
+	// Other clients are not limited.
 	t.is((await two.post('puppet', ask, {authorization: 'Bearer b'})).status, 400);
 }
 
@@ -125,13 +133,13 @@ test.serial('treats a store that rejects writes as down, and logs the reason [M4
 		t.is(logged(one.running, 'store.up').length, down.length);
 	}
 	t.deepEqual(logged(one.running, 'store.forbidden'), []);
-	// One command that is forbidden does not keep the others from being used.
+	// A forbidden command does not disable the others.
 	await redis.cli(['ACL', 'SETUSER', 'bridge', '-eval']);
 	await until(() => logged(one.running, 'store.forbidden').some(({command}) => command === 'eval'));
 	await becomes(one, 'ready');
 });
 
-/** A key, and a certificate for this machine, which is its own authority. */
+/** Creates a key and a self-signed certificate for this machine. */
 function newCertificate(t: ExecutionContext): Certificate {
 	need('openssl');
 	const folder = tempFolder(t);
@@ -153,7 +161,7 @@ function newCertificate(t: ExecutionContext): Certificate {
 
 type Certificate = {readonly key: string; readonly certificate: string};
 
-/** What has Redis, or a Sentinel, speak TLS on a port. */
+/** The settings that enable TLS on a port of Redis or Sentinel. */
 const tlsOptions = (port: number, {key, certificate}: Certificate): ReadonlyArray<[string, string]> => [
 	['tls-port', `${port}`],
 	['tls-cert-file', certificate],
@@ -238,7 +246,7 @@ test.serial('?cluster distributes the keys over three masters [M7]', async t => 
 	for (const kind of kinds) t.true(keys.join('\n').includes(`bridge:${kind}`), kind);
 });
 
-/** Starts a Sentinel with this configuration that watches over a server. */
+/** Starts a Sentinel that monitors the server on a port. */
 function startSentinel(t: ExecutionContext, watched: number, options: readonly string[]): void {
 	const file = join(tempFolder(t), 'sentinel.conf');
 	const lines = [

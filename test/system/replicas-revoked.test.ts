@@ -25,7 +25,8 @@ test('ends sessions and logins at all replicas that share a store [SEC-D22] [SEC
 	t.is((await client.post(two, call)).status, 200);
 	await one.fetch('/mcp/echo', {method: 'DELETE', headers: client.headers});
 	await until(async () => (await client.post(two, call)).status === 404);
-	// A replica that gets no reply of the store in time resumes the session, so each attempt has a new one.
+	// A replica that gets no timely reply from the store resumes the session, so each attempt uses a new
+	// one.
 	await until(async () => {
 		const another = await roam(one, 'echo', own);
 		await one.fetch('/mcp/echo', {method: 'DELETE', headers: another.headers});

@@ -9,7 +9,7 @@ import {becomes, load, newClients, startBalancer} from './balanced.js';
 import {startRedis} from './redis.js';
 import {callAndLeave, setting, slowAnswer} from './two-replicas.js';
 
-/** Whether each change of the store's state was told, and told once. */
+/** Whether each change of the store's state was logged exactly once. */
 function isToldOnce(stderr: string): boolean {
 	const told = [...stderr.matchAll(/"store\.(down|up)"/g)].map(([, state]) => state);
 	return told.length > 1 && told.every((state, at) => state === (at % 2 === 0 ? 'down' : 'up'));
@@ -33,7 +33,7 @@ test('notifies clients of all replicas of changed tools, also after the store wa
 	await upstream.meets('GET', 2);
 	t.deepEqual(await toolsOf(first, one), ['echo']);
 	t.deepEqual(await toolsOf(second, two), ['echo']);
-	// Whatever it was told of the list at first.
+	// Waits for a total of `count` notifications; the first one may come from the initial list.
 	const news = async (count: number): Promise<void> => {
 		const told = (): number => heard.events.filter(({data}) => data.includes('list_changed')).length;
 		while (told() < count) await sleep(20);
@@ -77,7 +77,7 @@ test('neither the store nor a log contains a secret, a session id or message con
 			keys.some(key => key.startsWith(`bridge:${kind}`)),
 			kind,
 		);
-	// Nothing is asked that a user of just these rights may not ask.
+	// Redis logs no denied command for the documented user.
 	t.is(await redis.cli(['ACL', 'LOG']), '');
 	let dump = keys.join('\n');
 	for (const key of keys) {

@@ -13,10 +13,10 @@ type Setting = {
 	readonly upstream: Upstream;
 };
 
-/** Three replicas behind HAProxy, with a server behind HTTP, one child for all, and a child for each client. */
+/** Starts three replicas behind HAProxy, with an HTTP upstream, a shared child and a child per client. */
 async function setting(t: ExecutionContext, remembers = false): Promise<Setting> {
 	const upstream = await startUpstream(t);
-	// It keeps no record of thousands of calls.
+	// Keeps memory low over thousands of calls.
 	upstream.mood = () => {
 		upstream.met.length = 0;
 		return false;
@@ -36,7 +36,7 @@ const ofHttp = (clients: readonly Client[]): Client[] => clients.filter(({servic
 const others = (clients: readonly Client[]): Client[] => clients.filter(({service}) => service !== 'http');
 const failuresOf = (clients: readonly Client[]): Failure[] => clients.flatMap(({failures}) => failures);
 
-/** Whether the balancer sends anything to a replica. */
+/** Whether the balancer routes to a replica. */
 const isUsed = async (gateway: RunningGateway): Promise<boolean> =>
 	/^bridge_sessions_resumed [1-9]/m.test((await gateway.fetch('/metrics')).text);
 
@@ -51,7 +51,7 @@ test.serial(
 		t.deepEqual(failuresOf(clients), []);
 		t.is(answered(clients), 10_000);
 		t.true(clients.every(({renewals}) => renewals === 0));
-		// All of them had to do with it, and with each other.
+		// Each replica resumed sessions and forwarded requests.
 		for (const gateway of replicas) {
 			const {text} = await gateway.fetch('/metrics');
 			t.regex(text, /^bridge_sessions_resumed [1-9]/m);
@@ -76,7 +76,7 @@ test.serial(
 		let left = 500;
 		await load(clients, () => left-- <= 0);
 		t.is(await forwards(), 0);
-		// Another balancer knows nothing of these sessions.
+		// The new balancer has no state of these sessions.
 		const other = await startBalancer(t, replicas, true);
 		left = 500;
 		for (const client of clients) client.turnTo(other);
@@ -104,13 +104,13 @@ test.serial('killing a replica under load fails only its pending calls [M3]', as
 	killed.running.child.kill('SIGKILL');
 	await once(killed.running.child, 'exit');
 	const goneAt = performance.now();
-	// Everybody goes on.
+	// Wait until each client has completed a call after the kill.
 	while (clients.some(({answeredAt}) => answeredAt <= goneAt)) await sleep(5);
 	const outageMs = performance.now() - goneAt;
 	await reach(answered(clients) + 1500);
 	isOver = true;
 	await loaded;
-	// What was under way at that moment fails, with an error that says so. What is asked from then on does not.
+	// Only calls that were pending at the kill may fail, with an error that names the cause.
 	for (const {at, what} of failuresOf(clients)) {
 		t.true(at <= goneAt, `${at - goneAt} ms after: ${what}`);
 		t.regex(what, /^502 |ECONNRESET|socket hang up/);
@@ -119,7 +119,7 @@ test.serial('killing a replica under load fails only its pending calls [M3]', as
 	t.true(others(clients).every(({renewals}) => renewals <= 1));
 	t.true(others(clients).some(({renewals}) => renewals > 0));
 	t.log(`everybody went on after ${Math.round(outageMs)} ms`);
-	// However busy this machine is with other tests: two seconds, and what it took all of them to begin.
+	// On a busy machine the outage is measured against the time that all clients took to initialize.
 	t.true(outageMs < 2000 + beginMs, `${outageMs} ms, to begin ${beginMs} ms`);
 });
 

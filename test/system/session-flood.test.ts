@@ -6,7 +6,7 @@ import {peakMiB} from '../helpers/program.js';
 test.serial('serves 20,000 abandoned sessions, a hundred at a time, in bounded memory [C9]', async t => {
 	t.timeout(300_000);
 	const servers = {puppet: {...program('puppet'), shared: true}};
-	// With so little, whatever is left of sessions would be its end.
+	// The heap is small enough that leaked sessions would exhaust it.
 	const gateway = await startGateway(
 		t,
 		{servers, limits: {sessions: 100}},

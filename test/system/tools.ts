@@ -7,7 +7,7 @@ import type {ExecutionContext} from 'ava';
 import type {Running} from '../helpers/bridge.js';
 import {stdinMessages} from '../helpers/ndjson.js';
 
-/** Runs a program of the system, and fails with what it said. */
+/** Runs a program, and throws with its stderr if it fails. */
 export function run(command: string, ...args: string[]): string {
 	const {status, stdout, stderr, error} = spawnSync(command, args, {encoding: 'utf8'});
 	if (error) throw new Error(`${command} could not be run: ${error.message}`);
@@ -15,13 +15,13 @@ export function run(command: string, ...args: string[]): string {
 	return stdout.trim();
 }
 
-/** These tests prove nothing without their tools, so they fail where one is missing. */
+/** Fails the test when a required tool is missing, since it would prove nothing without it. */
 export function need(tool: string, debianPackage = tool): void {
 	const {error} = spawnSync(tool, ['--version'], {stdio: 'ignore'});
 	if (error) throw new Error(`${tool} is missing. Install it first: apt-get install ${debianPackage}`);
 }
 
-/** A small disk of its own for a test. Only root can mount one. */
+/** Mounts a small tmpfs for a test. Requires root. */
 export function smallDisk(
 	t: ExecutionContext,
 	size: string,
@@ -44,26 +44,25 @@ const program = `const held = [];
 		else if (id !== undefined) say(id, params ?? {});
 	});`;
 
-/** A server that gives back what it gets, except that it keeps `hold` until it hears `release`. */
+/** A server that echoes parameters. It delays responses to `hold` until it receives `release`. */
 export const echoServer: readonly string[] = [process.execPath, '-e', program];
 
 const payload = {text: 'x'.repeat(4000)};
 
-/** How many messages in a log are about the handshake. */
+/** The number of messages of the handshake in a log. */
 export const HANDSHAKE = 3;
 
-/** Sends so many requests of some 4 kB, and resolves when each has its answer. */
+/** Sends `count` requests of about 4 kB, and resolves when each has its response. */
 export async function chat(bridge: Running, first: number, count: number): Promise<void> {
 	ask(bridge, first, count);
 	for (let id = first; id < first + count; id++) await bridge.answer(id);
 }
 
-/** The same without waiting. */
+/** Sends the requests without waiting for responses. */
 export function ask(bridge: Running, first: number, count: number): void {
 	for (let id = first; id < first + count; id++) bridge.send({id, method: 'echo', params: payload});
 }
 
-/** How often stderr has this in it. */
 export const timesSaid = ({stderr}: Running, pattern: RegExp): number =>
 	stderr.match(new RegExp(pattern, 'g'))?.length ?? 0;
 

@@ -18,7 +18,7 @@ for (const [answer, isTrusted] of [
 		const {code, out} = await onTerminal(home.cwd, home.env, 'gateway', answer, 'all servers as one');
 		t.regex(out, /bridge\.yaml is not trusted.*\r\n.*runs or connects to:\r\n {2}x: some-server -v\r\n/);
 		t.is(out.includes('all servers as one'), isTrusted);
-		// Ctrl+C ends the gateway together with its shell.
+		// Ctrl+C terminates the gateway together with its shell.
 		t.is(code === 2, !isTrusted, out);
 		t.is((await home.run('gateway', '--print-client', 'codex')).code, isTrusted ? 0 : 2);
 	});

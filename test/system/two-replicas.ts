@@ -13,7 +13,6 @@ type Setting = {
 	readonly two: RunningGateway;
 };
 
-/** Two replicas that share a store. */
 export async function setting(t: ExecutionContext): Promise<Setting> {
 	const redis = await startRedis(t, userOfDocs());
 	const upstream = await startUpstream(t);
@@ -29,7 +28,10 @@ export async function setting(t: ExecutionContext): Promise<Setting> {
 	return {redis, upstream, one, two};
 }
 
-/** Has the server begin to answer with events, and gives what goes on with that. */
+/**
+ * Makes the upstream respond with an event stream. Resolves to a function that sends further messages on
+ * it.
+ */
 export function slowAnswer(upstream: Upstream): Promise<(message: object) => void> {
 	return new Promise(resolve => {
 		upstream.mood = met => {
@@ -46,7 +48,9 @@ export const progress = (n: number) => ({
 	params: {progressToken: 'p', progress: n},
 });
 
-/** Calls, reads the first event of the answer, and hangs up. Resolves to the id of that event. */
+/**
+ * Makes a call, reads the first event of the response, and disconnects. Resolves to the id of that event.
+ */
 export async function callAndLeave(gateway: RunningGateway, {service, headers}: Roamer): Promise<string> {
 	const stop = new AbortController();
 	const params = {name: 'echo', arguments: {}, _meta: {progressToken: 'p'}};

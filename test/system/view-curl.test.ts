@@ -9,11 +9,11 @@ import {program, type RunningGateway, startGateway} from '../helpers/gateway.js'
 import {until} from '../helpers/program.js';
 import {need} from './tools.js';
 
-/* The script that the page copies, run by real curl against the gateway that it was recorded from. */
+/* The script that the page copies, run by curl against the gateway that recorded it. */
 
 const META = 'io.modelcontextprotocol/';
 
-/** Opens the page of a gateway, so that it records. Resolves once it does. */
+/** Opens the event stream of a gateway's page, so that it records. Resolves when it does. */
 async function watch(t: ExecutionContext, gateway: RunningGateway, headers: Record<string, string>) {
 	const stop = new AbortController();
 	t.teardown(() => stop.abort());
@@ -21,7 +21,7 @@ async function watch(t: ExecutionContext, gateway: RunningGateway, headers: Reco
 	await response.body?.getReader().read();
 }
 
-/** The script for the first request with this method that the page has. */
+/** The script for the first recorded request with this method. */
 async function scriptOf(gateway: RunningGateway, method: string, headers: Record<string, string>) {
 	const query = `/view/rows?count=10&from=0&method=${encodeURIComponent(method)}`;
 	const rows = async (): Promise<readonly ListedRow[]> =>
@@ -34,7 +34,7 @@ async function scriptOf(gateway: RunningGateway, method: string, headers: Record
 	return curlScript({message, server: row.server, version: row.version}, gateway.base.origin);
 }
 
-/** Runs a script, and resolves to the message in its output, be it JSON or an event. */
+/** Runs a script, and resolves to the message in its output, which is JSON or an event. */
 function run(script: string, env: NodeJS.ProcessEnv = process.env): Message {
 	need('curl');
 	const {stdout, stderr} = spawnSync('sh', ['-s'], {encoding: 'utf8', input: script, env});

@@ -1,5 +1,5 @@
-// The client that the conformance suite starts: it does what a scenario wants, with the real SDK v2.
-// The suite appends the URL of its server. With CONFORMANCE_BRIDGE (the file of the program) a gateway stands in between.
+// The client that the conformance suite starts. It runs a scenario with the real SDK v2. The suite appends
+// the URL of its server. With CONFORMANCE_BRIDGE (the path of the program) it connects through a gateway.
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
@@ -14,7 +14,7 @@ const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? '2025-11-25';
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 const isModern = version >= '2026-07-28';
 
-/** Puts a gateway in front of a server and returns where it is and how to end it. */
+/** Starts a gateway in front of a server. Returns its URL and a function that stops it. */
 async function startBridge(bridge, upstream) {
 	const folder = await mkdtemp(join(tmpdir(), 'bridge-conformance-client-'));
 	const file = join(folder, 'gateway.json');
@@ -44,7 +44,7 @@ async function startBridge(bridge, upstream) {
 	};
 }
 
-/** A value that a schema takes. */
+/** Returns a value that is valid for a schema. */
 function sample(schema) {
 	const simple = {boolean: true, integer: 1, number: 1, object: {}, array: []};
 	return schema.default ?? schema.const ?? schema.enum?.[0] ?? simple[schema.type] ?? 'x';
@@ -68,7 +68,7 @@ function newClient() {
 	);
 	client.setRequestHandler('elicitation/create', ({params}) => ({
 		action: 'accept',
-		// The defaults are for the SDK to fill in.
+		// The SDK fills in the defaults.
 		content: scenario.includes('defaults') ? {} : samples(params.requestedSchema),
 	}));
 	client.setRequestHandler('sampling/createMessage', () => ({
@@ -80,7 +80,7 @@ function newClient() {
 	return client;
 }
 
-/** A scenario may want an error to be given back; what counts is what was sent. */
+/** Ignores errors: a scenario may expect one, and the suite judges the messages sent. */
 async function attempt(work) {
 	await work.catch(error => process.stderr.write(`${error.message}\n`));
 }
@@ -120,5 +120,5 @@ try {
 	await bridge?.end?.();
 }
 
-// The suite waits for the end of this program, and streams that are left open would put it off.
+// The suite waits for this process, and open streams would delay its exit.
 setTimeout(() => process.exit(), 500).unref();

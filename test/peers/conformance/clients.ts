@@ -5,7 +5,7 @@ import {inParallel} from './parallel.js';
 import type {Comparison} from './report.js';
 import {modernSuite, type Outcomes, readOutcomes, runSuite} from './suites.js';
 
-/** Scenarios in which the suite is the server and looks at what its client does: here, what the bridge does. */
+/** Scenarios in which the suite is the server and checks its client, here bridge. */
 const scenarios = {
 	'2025-11-25': ['initialize', 'tools_call', 'elicitation-sep1034-client-defaults', 'sse-retry'],
 	'2026-07-28': [
@@ -21,7 +21,7 @@ const scenarios = {
 
 const driver = fileURLToPath(new URL('conformance/client.mjs', peersFolder));
 
-/** One scenario a run: side by side in one run, they disturb each other. */
+/** Runs one scenario at a time, since scenarios of one run affect each other. */
 async function testClient(
 	version: string,
 	scenario: string,
@@ -34,7 +34,10 @@ async function testClient(
 	return readOutcomes(folder);
 }
 
-/** Runs the client's scenarios directly and through a gateway that the driver starts in front of the suite's server. */
+/**
+ * Runs the client scenarios directly, and through a gateway that the driver starts in front of the suite's
+ * server.
+ */
 export async function compareClients(folder: string, part = ''): Promise<Comparison[]> {
 	const jobs = Object.entries(scenarios)
 		.flatMap(([version, names]) => names.map(scenario => ({version, scenario})))

@@ -1,8 +1,8 @@
 // npm run conformance [-- --quick] [-- --only TEXT]
 //   Runs the official conformance suites directly against the fixture servers and through `bridge gateway`.
-//   It fails if a scenario that passes directly fails through the bridge.
+//   Fails if a scenario that passes directly fails through bridge.
 //   --quick       the strictest suite on the oldest, the newest and the stateless version
-//   --only TEXT   the runs whose name holds the text, such as "2024-11-05 over ws" or "client"
+//   --only TEXT   only runs whose name contains the text, such as "2024-11-05 over ws" or "client"
 import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';

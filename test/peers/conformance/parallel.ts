@@ -1,7 +1,7 @@
-// The suite and what it tests are busy in turn, so three at a time keep two cores busy without starving anyone.
+// The suite and the tested program alternate, so three jobs at a time use two cores well.
 const atOnce = 3;
 
-/** Does the work for all items, a few at a time; the results have the order of the items. */
+/** Processes the items, three at a time. The results have the order of the items. */
 export async function inParallel<Item, Result>(
 	items: readonly Item[],
 	work: (item: Item) => Promise<Result>,

@@ -1,14 +1,14 @@
 import type {Outcomes} from './suites.js';
 
-/** One run through the bridge beside the same run without it. */
+/** A run through bridge and the same run without it. */
 export interface Comparison {
-	/** What was run: `2024-11-05 over stdio, 0.1.16 all`. */
+	/** The name of the run, such as `2024-11-05 over stdio, 0.1.16 all`. */
 	readonly name: string;
 	readonly direct: Outcomes;
 	readonly through: Outcomes;
 }
 
-/** A scenario that passes directly and fails through the bridge, and why. */
+/** A scenario that passes directly and fails through bridge, with its reasons. */
 export interface Loss {
 	readonly scenario: string;
 	readonly failures: readonly string[];
@@ -17,7 +17,7 @@ export interface Loss {
 const passes = (outcomes: Outcomes, scenario: string): boolean =>
 	outcomes.get(scenario)?.failures.length === 0;
 
-/** What the bridge has spoilt. A scenario that left no result counts as failed. */
+/** Returns the scenarios that fail only through bridge. A scenario without a result counts as failed. */
 export function lossesOf({direct, through}: Comparison): Loss[] {
 	return [...direct.keys()]
 		.filter(scenario => passes(direct, scenario) && !passes(through, scenario))
@@ -33,7 +33,7 @@ const countPassing = (outcomes: Outcomes, scenarios: readonly string[]): number 
 const countChecks = (outcomes: Outcomes, scenarios: readonly string[]): number =>
 	scenarios.reduce((sum, scenario) => sum + (outcomes.get(scenario)?.passed ?? 0), 0);
 
-/** A fault shows in many runs alike, so each is told once, with the runs that it shows in. */
+/** Groups the losses: the same fault often occurs in many runs. */
 function describeLosses(comparisons: readonly Comparison[]): string[] {
 	const runs = new Map<string, string[]>();
 	for (const comparison of comparisons) {
@@ -46,7 +46,7 @@ function describeLosses(comparisons: readonly Comparison[]): string[] {
 	return [...runs].map(([fault, names]) => [fault, ...names.map(name => `\tin: ${name}`)].join('\n'));
 }
 
-/** Scenarios that pass with fewer checks than directly: no fault, but they say less than it looks. */
+/** Scenarios that pass with fewer checks than directly: not a failure, but weaker evidence. */
 function describeWeaker(comparisons: readonly Comparison[]): string[] {
 	const runs = new Map<string, number>();
 	for (const {direct, through} of comparisons) {
@@ -61,7 +61,7 @@ function describeWeaker(comparisons: readonly Comparison[]): string[] {
 	return [...runs].map(([what, count]) => `note: ${what} (${count} of ${comparisons.length} runs)`);
 }
 
-/** One line a run, then every loss with its reasons. */
+/** One line per run, then each loss with its reasons. */
 export function report(comparisons: readonly Comparison[]): string {
 	const width = Math.max(...comparisons.map(({name}) => name.length));
 	const lines = comparisons.map(comparison => {

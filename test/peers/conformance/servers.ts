@@ -10,7 +10,7 @@ import {handshakeSuites, modernSuite, type Outcomes, type Suite, testServer} fro
 const handshakeVersions: readonly Version[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 const env = {FIXTURE_SUITE: '1'};
 
-/** A fixture of one version behind one transport, and a suite that looks at it through the bridge. */
+/** A fixture of one version on one transport, and the suite that tests it through bridge. */
 export interface Job {
 	readonly version: Version;
 	readonly mode: Mode;
@@ -20,17 +20,17 @@ export interface Job {
 const nameOf = ({version, mode, suite}: Job): string => `server ${version} over ${mode}, ${suite.name}`;
 const serviceOf = ({version, mode}: Job): string => `${mode}-${version}`;
 
-/** Clients of the stateless era in front of a server that shakes hands. */
+/** Whether clients of the stateless era connect to a server of the handshake era. */
 const isAcrossEras = ({version, suite}: Job): boolean => !isModern(version) && suite === modernSuite;
 
-/** Scenarios about tools that only a server of the stateless era has. */
+/** Scenarios that need tools of a stateless server. */
 const needsModernServer = /^(?:input-required-result-|tasks-|server-stateless$|http-custom-header-)/;
 
-/** The fixture to compare with: directly, a suite of the one era sees nothing of a server of the other. */
+/** The fixture to compare with. A suite cannot connect directly to a server of the other era. */
 const comparable = (job: Job): Version => (isAcrossEras(job) ? '2026-07-28' : job.version);
 const baselineOf = (job: Job): string => `${comparable(job)} ${job.suite.name}`;
 
-/** All that is run: every version over every transport in which it exists. */
+/** All jobs: each version over each of its transports. */
 export function allJobs(): Job[] {
 	const modes: readonly Mode[] = ['stdio', 'http', 'sse', 'ws'];
 	const handshake = handshakeVersions.flatMap(version =>
@@ -45,7 +45,7 @@ export function allJobs(): Job[] {
 	return [...handshake, ...modern, ...across];
 }
 
-/** What is worth a look after every change: the oldest, the newest and the stateless version, with the strictest suite. */
+/** The jobs for each change: the oldest, the newest and the stateless version, with the strictest suite. */
 export function quickJobs(): Job[] {
 	const suites = ['alpha 2025-11-25', modernSuite.name];
 	return allJobs().filter(
@@ -56,7 +56,6 @@ export function quickJobs(): Job[] {
 	);
 }
 
-/** The jobs whose names hold that text. */
 export const jobsNamed = (jobs: readonly Job[], part: string): Job[] =>
 	jobs.filter(job => nameOf(job).includes(part));
 
@@ -66,7 +65,10 @@ async function serviceFor(owner: Owner, {version, mode}: Job): Promise<Service> 
 	return {url: fixtureUrl(mode, port), transport: mode};
 }
 
-/** Every job's baseline, each measured once: the suites speak HTTP only, so it is the fixture over HTTP. */
+/**
+ * Measures each job's baseline once. The suites support HTTP only, so the baseline is the fixture over
+ * HTTP.
+ */
 async function measureDirectly(
 	owner: Owner,
 	jobs: readonly Job[],
@@ -76,7 +78,8 @@ async function measureDirectly(
 	const wanted = new Map(jobs.map(job => [baselineOf(job), job]));
 	const ports = new Map<Version, number>();
 	for (const version of new Set([...wanted.values()].map(comparable))) {
-		// The stateless fixture answers both eras here: directly, a suite of the other era would see nothing of it.
+		// The stateless fixture serves both eras here, since a suite of the other era could not connect
+		// directly.
 		const options = {mode: 'http', version, env, speaksBothEras: true} as const;
 		ports.set(version, (await startFixture(owner, options)).port);
 	}
@@ -88,13 +91,12 @@ async function measureDirectly(
 	return baselines;
 }
 
-/** What a job is to come up to. */
+/** The outcomes that a job must reach. */
 function expectedOf(job: Job, baseline: Outcomes = new Map()): Outcomes {
 	if (!isAcrossEras(job)) return baseline;
 	return new Map([...baseline].filter(([scenario]) => !needsModernServer.test(scenario)));
 }
 
-/** Runs the jobs directly and through one gateway that serves all fixtures. */
 export async function compareServers(
 	owner: Owner,
 	jobs: readonly Job[],

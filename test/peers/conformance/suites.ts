@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {node24, peerUrl} from '../peers.js';
 
-/** A set of scenarios of the official conformance suite, for servers. */
+/** A set of scenarios of the official conformance suite for servers. */
 export interface Suite {
 	readonly name: string;
 	readonly file: string;
@@ -15,24 +15,24 @@ export interface Suite {
 const released = fileURLToPath(peerUrl('@modelcontextprotocol/conformance/dist/index.js'));
 const alpha = fileURLToPath(peerUrl('conformance-alpha/dist/index.js'));
 
-/** What clients of the handshake era do, as three sets of scenarios see it. */
+/** The scenarios of clients of the handshake era, from three releases of the suite. */
 export const handshakeSuites: readonly Suite[] = [
 	{name: '0.1.16 all', file: released, args: ['--suite', 'all']},
 	{name: 'alpha 2025-11-25', file: alpha, args: ['--requirements', '2025-11-25']},
 	{name: 'alpha 2025-06-18', file: alpha, args: ['--spec-version', '2025-06-18']},
 ];
 
-/** What clients of the stateless era do. */
+/** The scenarios of clients of the stateless era. */
 export const modernSuite: Suite = {
 	name: 'alpha 2026-07-28',
 	file: alpha,
 	args: ['--requirements', '2026-07-28'],
 };
 
-/** What came of one scenario. A scenario passes if nothing in it failed. */
+/** The result of one scenario. It passes if no check failed. */
 export interface Outcome {
 	readonly passed: number;
-	/** The checks that failed, and why. */
+	/** The failed checks, with reasons. */
 	readonly failures: readonly string[];
 }
 
@@ -45,13 +45,13 @@ interface Check {
 	readonly details?: unknown;
 }
 
-/** The reason in one line; what a schema violation was stands in the details only. */
+/** Returns the reason in one line. The details of a schema violation are only in `details`. */
 function describe({id, errorMessage, details}: Check): string {
 	const more = id === 'wire-schema-valid' ? ` ${JSON.stringify(details)}` : '';
 	return `${id}: ${errorMessage ?? 'failed'}${more}`.replaceAll(/\s+/g, ' ').slice(0, 600);
 }
 
-/** Reads what a run has left in its output folder: one folder a scenario, named by kind, scenario and time. */
+/** Reads the output folder of a run: one folder per scenario, named by kind, scenario and time. */
 export async function readOutcomes(folder: string): Promise<Outcomes> {
 	const outcomes = new Map<string, Outcome>();
 	for (const name of (await readdir(folder).catch(() => [])).sort()) {
@@ -67,10 +67,10 @@ export async function readOutcomes(folder: string): Promise<Outcomes> {
 }
 
 const outputLimit = 100_000;
-// A run takes seconds. The suite itself gives up on a scenario after 30, and an end of the run after that is a fault.
+// A run takes seconds. The suite aborts a scenario after 30 s, so a longer run indicates a fault.
 const timeout = 300_000;
 
-/** Runs the program of a suite, which needs a newer Node than the project does, and returns what it said. */
+/** Runs a suite with the newer Node that it requires, and returns its output. */
 export async function runSuite(
 	file: string,
 	args: readonly string[],
@@ -83,7 +83,7 @@ export async function runSuite(
 	};
 	child.stdout.on('data', listen);
 	child.stderr.on('data', listen);
-	// It is 1 if a scenario failed, so it says nothing that the outcomes do not.
+	// The exit code is 1 if a scenario failed, which the outcomes already show.
 	await once(child, 'close');
 	return said;
 }

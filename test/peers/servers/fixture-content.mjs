@@ -1,5 +1,5 @@
-// What both fixture servers offer, whatever era they speak: content of every type, resources, prompts, completions.
-// `since` is the version a thing exists from: a server of an older version does not have it.
+// The features of both fixture servers, in either era: content of each type, resources, prompts,
+// completions. `since` is the first version of a feature: servers of older versions do not have it.
 
 export const png =
 	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
@@ -21,7 +21,7 @@ const link = {
 	annotations: {audience: ['assistant'], priority: 0.9, lastModified: '2025-01-12T15:00:58Z'},
 };
 
-/** Keywords of JSON Schema 2020-12 that a proxy must hand on as they are. */
+/** Keywords of JSON Schema 2020-12 that a proxy must forward unchanged. */
 const schema2020 = {
 	$schema: 'https://json-schema.org/draft/2020-12/schema',
 	type: 'object',
@@ -83,7 +83,7 @@ export const contentTools = {
 	bridge_resource_link: {since: '2025-06-18', run: () => ({content: [link]})},
 };
 
-/** The tools that a server of that version has, in the shape of tools/list. */
+/** The tools of that version's server, in the format of tools/list. */
 export function listed(tools, version) {
 	return Object.entries(tools)
 		.filter(([, tool]) => (tool.since ?? '') <= version)
@@ -103,7 +103,7 @@ export const resourceTemplates = [
 	{uriTemplate: 'test://template/{id}/data', name: 'template', mimeType: 'application/json'},
 ];
 
-/** The contents of a resource, or undefined if there is no such resource. */
+/** The contents of a resource, or undefined if it does not exist. */
 export function contentsOf(uri) {
 	const id = /^test:\/\/template\/([^/]+)\/data$/.exec(uri)?.[1];
 	if (id !== undefined) {
@@ -149,12 +149,12 @@ export function listedPrompts(version) {
 		}));
 }
 
-/** The messages of a prompt, or undefined if there is no such prompt. */
+/** The messages of a prompt, or undefined if it does not exist. */
 export function promptMessages(name, given) {
 	return prompts[name]?.messages(given ?? {});
 }
 
-/** Cities that begin with what is typed; with a context, also the names of the arguments in it. */
+/** Cities that start with the typed text. With a context, also the names of its arguments. */
 export function completion({argument, context}) {
 	const cities = ['paris', 'park', 'party'].filter(city => city.startsWith(argument.value));
 	const known = context?.arguments ? [`ctx:${Object.keys(context.arguments).join('+')}`] : [];
@@ -162,12 +162,12 @@ export function completion({argument, context}) {
 	return {completion: {values, total: values.length, hasMore: false}};
 }
 
-/** Calls of `bridge_slow` that were cancelled, and who waits to hear of one. */
+/** Counts the cancelled calls of `bridge_slow`, with the pending waits for one. */
 export class Cancellations {
 	#count = 0;
 	#waiters = [];
 
-	/** Resolves when the time is up; rejects when the signal comes first. */
+	/** Resolves after the delay. Rejects when the signal aborts first. */
 	sleep(ms, signal) {
 		return new Promise((resolve, reject) => {
 			const timer = setTimeout(resolve, ms);
@@ -180,7 +180,7 @@ export class Cancellations {
 		});
 	}
 
-	/** Resolves with the number of cancelled calls as soon as there is one. */
+	/** Resolves with the number of cancelled calls when it is not zero. */
 	async first() {
 		if (this.#count === 0) await new Promise(resolve => this.#waiters.push(resolve));
 		return this.#count;

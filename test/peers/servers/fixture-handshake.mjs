@@ -1,15 +1,15 @@
 // A server of the handshake era that plays any of its versions. SDK 1.32.2, low-level Server.
-//   node fixture-handshake.mjs [stdio]       the only one without a network
-//   node fixture-handshake.mjs http PORT     streamable HTTP at /mcp, with sessions and streams that can be resumed
+//   node fixture-handshake.mjs [stdio]       stdio
+//   node fixture-handshake.mjs http PORT     streamable HTTP at /mcp, with sessions and resumable streams
 //   node fixture-handshake.mjs sse PORT      HTTP+SSE at /sse and /messages
 //   node fixture-handshake.mjs ws PORT       WebSocket, subprotocol mcp
-// Where it listens is the first line on stderr, also when PORT is 0. Further arguments are ignored.
-//   FIXTURE_VERSIONS=2025-03-26,2024-11-05   what it accepts; the first is its answer to any other. The newest says what it can do
-//   FIXTURE_SUITE=1                          has all that the official conformance suite asks for, whatever its version
-//   FIXTURE_ECHO=1                           answers initialize with whatever version it is asked for
-//   FIXTURE_REFUSE=1                         answers initialize with -32602 unless it accepts the version
-//   FIXTURE_INIT_DELAY_MS=30000              slow to initialize
-//   FIXTURE_STRICT=1                         ends at a request before the handshake is complete, as Python servers do
+// The first line on stderr is its port, also when PORT is 0. Further arguments are ignored.
+//   FIXTURE_VERSIONS=2025-03-26,2024-11-05   accepted versions; the first is the fallback, the newest decides on the features
+//   FIXTURE_SUITE=1                          all features that the official conformance suite requires, in any version
+//   FIXTURE_ECHO=1                           responds to initialize with the requested version
+//   FIXTURE_REFUSE=1                         responds to initialize with -32602 unless it accepts the version
+//   FIXTURE_INIT_DELAY_MS=30000              delays the initialize response
+//   FIXTURE_STRICT=1                         exits on a request before the handshake is complete, as Python servers do
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {Server} from '@modelcontextprotocol/sdk/server/index.js';
@@ -31,8 +31,8 @@ import {suiteTools} from './fixture-suite.mjs';
 import {serve} from './fixture-transports.mjs';
 
 const versions = (process.env.FIXTURE_VERSIONS || sdk.SUPPORTED_PROTOCOL_VERSIONS.join(',')).split(',');
-// The suite's clients ask for everything there is. Fields and tools that its version does not know are no hindrance for a
-// real server either: it sends what its program has, and a proxy has to make something of it.
+// The suite's clients use all features. Real servers, too, send fields and tools that are newer than the negotiated
+// version, and a proxy must translate them.
 const version = process.env.FIXTURE_SUITE ? '2025-11-25' : versions.toSorted().at(-1);
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
@@ -102,12 +102,12 @@ const tools = {
 	},
 	bridge_echo: (given, {_meta}) => say(JSON.stringify({arguments: given, meta: _meta ?? null})),
 	async bridge_slow({ms = 1000}, extra) {
-		// Whoever wants to cancel it knows by this that it runs.
+		// A client that cancels the call waits for this progress.
 		await progress(0, extra);
 		await extra.session.cancellations.sleep(ms, extra.signal);
 		return say('slept');
 	},
-	/** Tells of a change, and only of the resource that the client has subscribed to. */
+	/** Notifies of changes, and of the resource only if the client has subscribed to it. */
 	async bridge_change(_given, {session: {server, subscribed}}) {
 		await server.sendToolListChanged();
 		for (const uri of subscribed) await server.sendResourceUpdated({uri});
@@ -120,7 +120,7 @@ const described = Object.fromEntries(
 	Object.entries(tools).map(([name, tool]) => [name, typeof tool === 'function' ? {run: tool} : tool]),
 );
 
-/** What one client has said to one server, and the server it was said to. */
+/** Creates a server with the state of its client. */
 function startSession() {
 	const server = new Server(
 		{
@@ -142,7 +142,7 @@ function startSession() {
 	return {server, subscribed: new Set(), cancellations: new Cancellations(), level: 'debug'};
 }
 
-// Which version it answers is up to the environment, so that one SDK release can play all of them.
+// The environment sets the version of the response, so that one SDK release can play all versions.
 function answerInitialize(server) {
 	const initialize = server._oninitialize.bind(server);
 	server.setRequestHandler(sdk.InitializeRequestSchema, async request => {
@@ -153,7 +153,7 @@ function answerInitialize(server) {
 		}
 
 		const result = await initialize(request);
-		// Before 2025-03-26 completion was no capability: every server might have it.
+		// Before 2025-03-26 completion was not a capability: each server could support it.
 		if (version < '2025-03-26') delete result.capabilities.completions;
 		const known = versions.includes(asked) || process.env.FIXTURE_ECHO;
 		return {...result, protocolVersion: known ? asked : versions[0]};
@@ -211,7 +211,7 @@ function answerTheRest(session) {
 	});
 }
 
-/** Looks at every message as it arrives, before the SDK puts its work off to a later turn. */
+/** Checks each message on arrival, before the SDK defers its handling. */
 function endAtHaste(transport) {
 	const {onmessage} = transport;
 	const send = transport.send.bind(transport);

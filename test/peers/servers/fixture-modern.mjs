@@ -1,9 +1,9 @@
 // A server of the stateless era, 2026-07-28. SDK v2, low-level Server.
-//   node fixture-modern.mjs reject              stdio; speaks nothing but 2026-07-28
-//   node fixture-modern.mjs serve               stdio; also answers clients of the handshake era
-//   node fixture-modern.mjs http PORT reject    the same over HTTP at /mcp, without reject for both eras
-// Where it listens is the first line on stderr, also when PORT is 0.
-//   FIXTURE_SUITE=1    has all that the official conformance suite asks for
+//   node fixture-modern.mjs reject              stdio; supports only 2026-07-28
+//   node fixture-modern.mjs serve               stdio; also supports clients of the handshake era
+//   node fixture-modern.mjs http PORT reject    HTTP at /mcp; without `reject` it supports both eras
+// The first line on stderr is its port, also when PORT is 0.
+//   FIXTURE_SUITE=1    all features that the official conformance suite requires
 import process from 'node:process';
 import {toNodeHandler} from '@modelcontextprotocol/node';
 import {
@@ -36,7 +36,7 @@ const version = '2026-07-28';
 const codec = createRequestStateCodec({key: new TextEncoder().encode('fixture-key-fixture-key-fixture!')});
 const cancellations = new Cancellations();
 const isForSuite = Boolean(process.env.FIXTURE_SUITE);
-// What changed while it ran, and who is to be told of it.
+// The changes made at run time, and the callback to notify subscribers.
 const extras = {tool: false, prompt: false, notify: undefined};
 
 const form = (message, properties) =>
@@ -57,7 +57,7 @@ async function progress(done, {mcpReq}) {
 	}
 }
 
-/** Tools that ask the client for something before they answer. */
+/** Tools that request input from the client before they return a result. */
 const askingTools = {
 	test_input_required_result_elicitation(_given, context) {
 		const answer = answered(context, 'user_name');
@@ -129,12 +129,12 @@ const tools = {
 	},
 	bridge_echo: (given, {mcpReq}) => say(JSON.stringify({arguments: given, meta: mcpReq._meta ?? null})),
 	async bridge_slow({ms = 1000}, context) {
-		// Whoever wants to cancel it knows by this that it runs.
+		// A client that cancels the call waits for this progress.
 		await progress(0, context);
 		await cancellations.sleep(ms, context.mcpReq.signal);
 		return say('slept');
 	},
-	/** Tells of a change; who has a subscription that asks for it hears of it. */
+	/** Notifies clients that are subscribed to the change. */
 	async bridge_change(_given, {server}) {
 		await server.sendToolListChanged();
 		for (const {uri} of resources) await server.sendResourceUpdated({uri});
@@ -198,7 +198,7 @@ function build() {
 	return server;
 }
 
-/** Serves over HTTP; a foreign Host or Origin is refused, since a browser may have been tricked into asking. */
+/** Serves over HTTP. Rejects a foreign Host or Origin to prevent DNS rebinding. */
 async function serveHttp(port, legacy) {
 	const handler = createMcpHandler(build, {legacy});
 	extras.notify = handler.notify;

@@ -1,4 +1,4 @@
-// What the official conformance suite asks of a server of the stateless era and the other tests do not.
+// Features that only the official conformance suite requires of a server of the stateless era.
 import {inputRequired} from '@modelcontextprotocol/server';
 import {say, text} from './fixture-content.mjs';
 
@@ -12,7 +12,7 @@ const sample = prompt =>
 const askName = () => form('What is your name?', {name: {type: 'string'}});
 const answered = (context, key) => context.mcpReq.inputResponses?.[key];
 
-/** A tool that hands out a state which only it can have made, and answers when it comes back with an answer. */
+/** A tool that returns a sealed state, and its result when the state comes back with an input response. */
 const withState =
 	(codec, tool) =>
 	async (_given, {mcpReq}) => {
@@ -23,7 +23,7 @@ const withState =
 		});
 	};
 
-/** `codec` seals states; `extras` says what was added to the lists while the server ran. */
+/** `codec` seals states. `extras` are the additions to the lists at run time. */
 export function suiteTools(codec, extras) {
 	return {
 		async test_logging_tool(_given, {mcpReq}) {
@@ -60,7 +60,7 @@ export function suiteTools(codec, extras) {
 		},
 		test_input_required_result_request_state: withState(codec, 'request_state'),
 		test_input_required_result_tampered_state: withState(codec, 'tampered'),
-		/** Asks for nothing that the client cannot give. */
+		/** Requests only input that the client supports. */
 		test_input_required_result_capabilities(_given, {mcpReq}) {
 			const can = mcpReq.envelope?.['io.modelcontextprotocol/clientCapabilities'] ?? {};
 			const inputRequests = {
@@ -82,7 +82,7 @@ export function suiteTools(codec, extras) {
 	};
 }
 
-/** A prompt that asks for its context first. */
+/** A prompt that requests its context first. */
 export const suitePrompt = {
 	name: 'test_input_required_result_prompt',
 	get(context) {

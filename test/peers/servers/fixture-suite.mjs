@@ -1,4 +1,4 @@
-// What the official conformance suite asks of a server of the handshake era and the other tests do not.
+// Features that only the official conformance suite requires of a server of the handshake era.
 import {setTimeout as sleep} from 'node:timers/promises';
 import {say} from './fixture-content.mjs';
 
@@ -34,14 +34,14 @@ const enums = {
 	titledMulti: {type: 'array', items: {anyOf: titled('Choice')}},
 };
 
-/** `elicit` asks the client to fill a form in and tells what it answered. */
+/** `elicit` sends a form to the client, and returns its response as text. */
 export function suiteTools(elicit) {
 	return {
 		test_elicitation_sep1034_defaults: (_given, extra) =>
 			elicit('Please review and update the form fields with defaults', defaults, [], extra),
 		test_elicitation_sep1330_enums: (_given, extra) =>
 			elicit('Please select options from the enum fields', enums, [], extra),
-		/** Closes the stream of its own answer: a client over HTTP has to come back for it. */
+		/** Closes the stream of its own response, so that an HTTP client must resume it. */
 		async test_reconnection(_given, extra) {
 			await sleep(100);
 			extra.closeSSEStream?.();

@@ -1,4 +1,4 @@
-// The four ways to reach a server of the handshake era. `connect(transport)` puts a new server behind a transport.
+// The four transports of a server of the handshake era. `connect(transport)` attaches a new server.
 import {randomUUID} from 'node:crypto';
 import {once} from 'node:events';
 import {createServer} from 'node:http';
@@ -9,7 +9,7 @@ import {StdioServerTransport} from '@modelcontextprotocol/sdk/server/stdio.js';
 import {StreamableHTTPServerTransport} from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import {WebSocketServer} from 'ws';
 
-/** Keeps what was sent, so that a client that lost its stream can ask for the rest. */
+/** Stores sent events, so that a client can resume a broken stream. */
 class Events {
 	#events = new Map();
 
@@ -26,7 +26,7 @@ class Events {
 	async replayEventsAfter(last, {send}) {
 		const stream = this.#events.get(last)?.stream ?? '';
 		for (const [id, event] of this.#events) {
-			// The first event of a stream is there to be resumed from and holds nothing.
+			// The first event of a stream is empty and only provides an id to resume from.
 			const isSomething = Object.keys(event.message ?? {}).length > 0;
 			if (id > last && event.stream === stream && isSomething) await send(id, event.message);
 		}
@@ -113,7 +113,7 @@ function overWebSocket(socket, connect) {
 	return connect(transport);
 }
 
-/** Answers HTTP requests on a port of the loopback interface and says where. */
+/** Listens on a port of the loopback interface, and prints it. */
 export async function listen(handler, port) {
 	const server = createServer(handler);
 	server.listen(Number(port), '127.0.0.1');
