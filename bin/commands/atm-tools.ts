@@ -40,15 +40,15 @@ type Flags = OptionValues<typeof options>;
 export const command = defineCommand({
 	summary: 'mail tools for one agent, as an MCP server on stdio',
 	usage: [['bridge atm-tools --identity NAME [--team TEAM] [--config FILE]']],
-	details: `It has the tools atm_send, atm_read, atm_broadcast and atm_pending_count, all in the name of NAME. bridge serve puts it into the
+	details: `It provides the tools atm_send, atm_read, atm_broadcast and atm_pending_count, which act as NAME. bridge serve adds it to the
 configuration of each session that it starts, if the team exists, so that a Codex agent can write to its teammates;
-atm_tools = false in [plugins.codex-mcp] leaves it out.
+atm_tools = false in [plugins.codex-mcp] disables this.
 
 A session proves with the token in BRIDGE_SESSION_TOKEN, which bridge serve sets, that it has the identity NAME. Without a token, NAME
 must not belong to a live session, a teammate in Claude Code or a lead.`,
 	options,
 	examples: ['codex mcp add atm -- bridge atm-tools --identity arch-ctm --team my-team'],
-	exitCodes: '0 the client closed its end, 1 stdin or stdout failed, 2 wrong arguments',
+	exitCodes: '0 the client closed its end, 1 stdin or stdout failed, 2 invalid arguments',
 	run: ({options}, {stop, version}) => serveMail(options, stop, version),
 });
 
@@ -56,8 +56,8 @@ async function serveMail(flags: Flags, stop: StopSignals, version: string): Prom
 	const {identity} = flags;
 	if (identity === undefined)
 		throw usageError(
-			'bridge atm-tools has no identity.',
-			'Name the agent: bridge atm-tools --identity NAME --team TEAM',
+			'bridge atm-tools needs an identity.',
+			'Write: bridge atm-tools --identity NAME --team TEAM',
 		);
 	const {config, warnings} = await loadAtmConfigWithFlags(flags);
 	return withObservers(flags, warnings, observers => serve(config, flags, observers, stop, version));

@@ -15,7 +15,7 @@ export const command = defineCommand({
 	maxPositionals: 1,
 	firstChoices: shells,
 	examples: ['source <(bridge completion bash)'],
-	exitCodes: '0 printed, 2 wrong arguments',
+	exitCodes: '0 printed, 2 invalid arguments',
 	async run({positionals: [name]}, {commands}) {
 		const shell = shells.find(known => known === name);
 		if (!shell)

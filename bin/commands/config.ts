@@ -22,7 +22,7 @@ const options = {
 	timeout: timeoutFlag,
 	config: configFileFlag,
 	check: {
-		...textFlag('FILE', 'shows only this file, to see whether it is right before it is put to use'),
+		...textFlag('FILE', 'validates and prints only this file'),
 		alternative: 'Write: bridge config --check FILE',
 	},
 	json: jsonFlag,
@@ -31,20 +31,20 @@ const options = {
 type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
-	summary: 'the configuration that is in force, and where each value comes from',
+	summary: 'prints the effective configuration and the origin of each value',
 	usage: [
 		[
 			'bridge config',
-			'the file that is found: $BRIDGE_CONFIG, else bridge.yaml, .yml, .json or .toml\nhere, else in ~/.config/bridge/',
+			'the discovered file: $BRIDGE_CONFIG, else bridge.yaml, .yml, .json or .toml\nhere, else in ~/.config/bridge/',
 		],
 		['bridge config --config FILE', 'this file'],
-		['bridge config --check FILE', 'the same, to see whether a file is right before it is put to use'],
+		['bridge config --check FILE', 'validates and prints only this file, before you use it'],
 	],
-	details: `Behind it is the configuration of sessions, which bridge serve uses: its flags (--identity, --team, --role, --model, …),
-ATM_* variables, the file that $ATM_CONFIG names, .atm.toml here or above, and ~/.config/atm/config.toml. A .toml file with tables of
-those can be named, too. --trust shows what holds where the repository's own file is trusted. docs/atm-config.md has all keys.
+	details: `It also prints the configuration of sessions for bridge serve, which comes from its flags (--identity, --team, --role, --model, …),
+ATM_* variables, the file in $ATM_CONFIG, .atm.toml here or above, and ~/.config/atm/config.toml. --config also accepts a .toml file
+of sessions. --trust prints the values that apply if the repository's own file is trusted. docs/atm-config.md has all keys.
 
-Secrets are shown as [hidden]. All mistakes are listed at once, on stderr, each with its line and key.
+Secrets are shown as [hidden]. All errors are reported at once on stderr, each with its line and key.
 
 Keys
   listen tokens origins expose startupTimeout runTimeout packs secret advertise store
@@ -53,13 +53,13 @@ Keys
     url or command; args env cwd; headers accept contentType
     transport (or type) targetVersion clientVersion cacheTools timeout enabled (or disabled)
     insecure shared strict passAuthorization
-  \${NAME} and \${NAME:-default} in values are taken from the environment; $\${ is a plain \${
+  \${NAME} and \${NAME:-default} in values are expanded from the environment; $\${ is a literal \${
 
 FILE may also be ~/.claude.json, .mcp.json, claude_desktop_config.json, .cursor/mcp.json, .vscode/mcp.json or
 ~/.codex/config.toml: docs/import.md`,
 	options,
 	examples: ['bridge config --check bridge.yaml'],
-	exitCodes: '0 the configuration is valid, 2 the file is wrong or missing',
+	exitCodes: '0 the configuration is valid, 2 the file is invalid or missing',
 	unexpectedRemedy: word => `To show a file, write: bridge config --config ${word}`,
 	run: ({options}) => showAll(options),
 });

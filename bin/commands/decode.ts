@@ -13,9 +13,9 @@ import type {StopSignals} from '../shared/stop-signals.js';
 const MAX_IDS = 20;
 
 const options = {
-	conn: textFlag('ID', 'the connection, by its ConnID; may be left out where there is only one'),
+	conn: textFlag('ID', 'the ConnID of the connection; optional if there is only one'),
 	from: {
-		...booleanFlag('prints what came from the side that opened the connection'),
+		...booleanFlag('prints only bytes from the side that opened the connection'),
 		read: (name, input) => {
 			if (input.has(name) && input.has('to'))
 				throw usageError(
@@ -25,21 +25,22 @@ const options = {
 			return input.has(name);
 		},
 	},
-	to: booleanFlag('prints what was sent to it'),
+	to: booleanFlag('prints only bytes sent to that side'),
 	...stderrLogOptions,
 } satisfies Options;
 
 type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
-	summary: 'the bytes of one connection, out of a traffic log',
+	summary: 'prints the bytes of one connection in a traffic log',
 	usage: [['bridge decode LOG… [--conn ID] [--from|--to]']],
-	details: `LOG is a file of bridge raw, or the folder that its files are in; - is stdin. Several are read in the order of time. Without
+	details: `LOG is a log file of bridge raw, or a folder of them; - is stdin. Several logs are merged by time. Without
 --from or --to, both directions are printed in the order in which they passed.`,
 	options,
 	maxPositionals: Number.POSITIVE_INFINITY,
 	examples: ['bridge decode ./logs --conn 0Ab3xYz9 --to | gunzip'],
-	exitCodes: '0 fine, 1 there is no such connection, or lines of it are missing or broken, 2 wrong arguments',
+	exitCodes:
+		'0 success, 1 the connection does not exist, or lines of it are missing or damaged, 2 invalid arguments',
 	run: ({positionals: words, options}, {stop}) => decode(words, options, stop),
 });
 

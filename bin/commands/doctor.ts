@@ -20,16 +20,16 @@ const options = {...serveOptions, config: configFileFlag, json: jsonFlag} satisf
 export const command = defineCommand({
 	summary: 'checks the installation and each configured server, and suggests fixes',
 	usage: [['bridge doctor [--config FILE] [--json]']],
-	details: `It checks Node, Codex, the configuration of servers and of sessions, folders and their rights, the registry of each team, locks
-and temporary files of dead processes, processes that were left behind, and the port of the gateway. Each server of the
+	details: `It checks Node, Codex, the configuration of servers and of sessions, folders and their permissions, the registry of each team, locks
+and temporary files of dead processes, leftover processes, and the port of the gateway. Each server of the
 configuration is started or connected to once, up to 4 at a time and for at most 30 s each, and shown with its version, its
-number of tools and the time that it took, or with the reason why it failed. A file that is not trusted starts nothing. Codex
+number of tools and the time that it took, or with the reason why it failed. Servers of an untrusted file are not started. Codex
 is needed only if sessions exist or are configured. Nothing is changed.
 
   ok  works    --  not used here    !!  a warning    XX  an error`,
 	options,
 	examples: ['bridge doctor'],
-	exitCodes: '0 no errors (there may be warnings), 1 errors, 2 wrong arguments',
+	exitCodes: '0 no errors (there may be warnings), 1 errors, 2 invalid arguments',
 	run: ({options}, {stop}) => runDoctor(options, stop),
 });
 

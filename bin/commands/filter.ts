@@ -21,11 +21,11 @@ const options = {
 } satisfies Options;
 
 export const command = defineCommand({
-	summary: 'a filter: messages from stdin, checked, to stdout',
+	summary: 'validates messages from stdin and writes them to stdout',
 	usage: [['… | bridge [flags]']],
 	options,
 	examples: ['some-server | bridge --log traffic.ndjson | head -1'],
-	exitCodes: '0 stdin ended, 1 stdin or stdout failed, 2 wrong arguments',
+	exitCodes: '0 stdin ended, 1 stdin or stdout failed, 2 invalid arguments',
 	run: ({options}, {stop}) => filterStdin(options, stop),
 });
 

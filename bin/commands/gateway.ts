@@ -66,7 +66,7 @@ const options = {
 		parseListenFlag,
 	),
 	port: {
-		...parsedFlag('PORT', 'port to listen on, 0 for any that is free', parsePortFlag),
+		...parsedFlag('PORT', 'port to listen on, 0 for any free port', parsePortFlag),
 		read: (name, input) => {
 			if (input.has('listen') && input.has(name))
 				throw usageError('--listen and --port exclude each other.', 'Use one of them.');
@@ -81,12 +81,12 @@ export const command = defineCommand({
 	summary: 'an HTTP server in front of many MCP servers, each at /mcp/{service}',
 	usage: [
 		['bridge gateway [--config FILE] [--log FILE] [--debug]'],
-		['bridge gateway [--config FILE] --print-client CLIENT', "what to write into a client's configuration"],
+		['bridge gateway [--config FILE] --print-client CLIENT', 'prints the configuration of a client'],
 	],
-	details: `Servers are named in the configuration, which is read again when it changes; without a file, there is a demo. A bridge.yaml
-found in the working directory has to be trusted first: bridge trust --help. Clients connect over streamable HTTP,
-HTTP+SSE (/mcp/{service}/sse) or WebSocket. /mcp is all servers as one, as bridge hub has them. /status, /healthz and
-/metrics show the state; / is a page of services and live traffic, for a browser.`,
+	details: `Servers are configured in a file, which is reloaded when it changes. Without a file, there is a demo server. A bridge.yaml
+found in the working directory must be trusted first: bridge trust --help. Clients connect over streamable HTTP,
+HTTP+SSE (/mcp/{service}/sse) or WebSocket. /mcp combines all servers into one, like bridge hub. /status, /healthz and
+/metrics report the state; / is a web page with services and live traffic.`,
 	options,
 	examples: [
 		`bridge gateway --config bridge.yaml
@@ -100,8 +100,8 @@ servers:
   remote:
     url: https://example.com/mcp`,
 	],
-	exitCodes: '0 it was asked to end, 2 wrong arguments or configuration, or a port that is taken',
-	unexpectedRemedy: () => 'Servers are named in the configuration: bridge gateway --config FILE',
+	exitCodes: '0 stopped by a signal, 2 invalid arguments or configuration, or a port in use',
+	unexpectedRemedy: () => 'Servers are set in the configuration: bridge gateway --config FILE',
 	run: ({options}, context) => startGateway(options, context),
 });
 

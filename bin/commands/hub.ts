@@ -49,18 +49,18 @@ export const command = defineCommand({
 	summary: 'all configured servers as one MCP server on stdio',
 	usage: [
 		['bridge hub [--config FILE] [--log FILE] [--debug]'],
-		['bridge hub [--config FILE] --print-client CLIENT', "what to write into a client's configuration"],
+		['bridge hub [--config FILE] --print-client CLIENT', 'prints the configuration of a client'],
 	],
-	details: `Servers are named in the configuration, which is read again when it changes. A bridge.yaml found in the working directory has
-to be trusted first: bridge trust --help. The client sees one tool, run, which takes Python:
+	details: `Servers are configured in a file, which is reloaded when it changes. A bridge.yaml found in the working directory must
+be trusted first: bridge trust --help. The client sees one tool, run, which takes Python:
   sites = wix.list_sites()
   [s.name for s in sites if s.plan == "free"]
 
 Each server is a pack, and its tools are called as pack.tool(name=value). proxy.search("text") and proxy.help("pack.tool")
-find tools. expose: tools shows all tools as server__tool instead, and resources and prompts, too; expose: both has all.
-A run may take as long as runTimeout allows [90s]. packs: DIR has each JavaScript module in DIR as a pack, too.
+find tools. expose: tools shows all tools as server__tool instead, together with resources and prompts; expose: both does both.
+A run may take as long as runTimeout allows [90s]. packs: DIR adds each JavaScript module in DIR as a pack.
 
-Traces are exported where OTEL_* variables configure it and @opentelemetry/sdk-node is installed next to bridge.`,
+Traces are exported if OTEL_* variables enable them and @opentelemetry/sdk-node is installed next to bridge.`,
 	options: serversOptions,
 	examples: [
 		`bridge hub --config bridge.yaml
@@ -75,8 +75,8 @@ servers:
     url: https://example.com/mcp
     headers: { Authorization: "Bearer \${REMOTE_TOKEN}" }`,
 	],
-	exitCodes: '0 the client closed its end, 1 stdin or stdout failed, 2 wrong arguments or configuration',
-	unexpectedRemedy: () => 'Servers are named in the configuration: bridge hub --config FILE',
+	exitCodes: '0 the client closed its end, 1 stdin or stdout failed, 2 invalid arguments or configuration',
+	unexpectedRemedy: () => 'Servers are set in the configuration: bridge hub --config FILE',
 	run: ({options}, context) => startHub(options, context),
 });
 

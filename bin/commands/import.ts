@@ -24,12 +24,12 @@ export const command = defineCommand({
   cursor    ~/.cursor/mcp.json, .cursor/mcp.json
   vscode    mcp.json of your profile, .vscode/mcp.json
 
-Secrets become variables, which stderr lists. Nothing is started or changed.`,
-	options: {withSecrets: booleanFlag('copies secrets instead of replacing them by variables')},
+Secrets are replaced with variables, which are listed on stderr. Nothing is started or changed.`,
+	options: {withSecrets: booleanFlag('copies secrets instead of replacing them with variables')},
 	maxPositionals: 1,
 	firstChoices: importableClients,
 	examples: ['bridge import claude > bridge.yaml && bridge config --check bridge.yaml'],
-	exitCodes: '0 printed, 1 no servers were found, 2 wrong arguments, or a file that cannot be read',
+	exitCodes: '0 printed, 1 no servers were found, 2 invalid arguments, or a file that cannot be read',
 	run: ({positionals: [named], options}) => printServers(named, options.withSecrets),
 });
 
@@ -82,7 +82,7 @@ async function printVariables(
 	else if (extractedSecrets.length > 0)
 		await writeText(
 			process.stderr,
-			`bridge: Secrets were replaced by variables. Set these before you use the file, or use --with-secrets to copy the secrets:\n${list(hiddenRows)}`,
+			`bridge: Secrets were replaced with variables. Set these before you use the file, or use --with-secrets to copy the secrets:\n${list(hiddenRows)}`,
 		);
 	if (variables.length > 0) await printNotice(`The file also uses these variables: ${variables.join(', ')}.`);
 }

@@ -32,11 +32,11 @@ import {confirmAndWrite, readClientFile} from './install/client-file.js';
 const print = (text: string): Promise<void> => writeText(process.stdout, text);
 
 const options = {
-	wrap: booleanFlag('puts bridge -- in front of each configured command'),
-	unwrap: booleanFlag('removes it again'),
+	wrap: booleanFlag('adds bridge -- in front of each configured command'),
+	unwrap: booleanFlag('removes it'),
 	hub: booleanFlag('writes an entry for bridge hub'),
 	url: {...urlOptions.url, summary: 'writes an entry for a gateway at this URL'},
-	user: booleanFlag('the file for you instead of the one for this folder'),
+	user: booleanFlag('uses the file of your user instead of the one for this folder'),
 	yes: booleanFlag('writes without a prompt'),
 	...serveOptions,
 } satisfies Options;
@@ -44,7 +44,7 @@ const options = {
 type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
-	summary: "writes bridge into a client's configuration; --wrap: in front of its servers",
+	summary: "adds bridge to a client's configuration; --wrap: in front of its servers",
 	usage: [
 		[
 			'bridge install CLIENT [NAME] [flags of bridge serve]',
@@ -58,18 +58,18 @@ export const command = defineCommand({
 			'bridge install CLIENT [NAME] --url URL',
 			'an entry for a gateway, called NAME [bridge-gateway, or\nbridge-SERVICE for a URL that ends in /mcp/SERVICE]',
 		],
-		['bridge install CLIENT --wrap', 'puts bridge -- in front of each configured command'],
-		['bridge install CLIENT --unwrap', 'removes it again'],
+		['bridge install CLIENT --wrap', 'adds bridge -- in front of each configured command'],
+		['bridge install CLIENT --unwrap', 'removes it'],
 	],
 	details: `CLIENT
   claude    .mcp.json here; with --user, ~/.claude.json (--wrap: its servers for you and for this folder)
   cursor    .cursor/mcp.json here; with --user, ~/.cursor/mcp.json
   vscode    .vscode/mcp.json here; with --user, the mcp.json of your profile
-  codex     ~/.codex/config.toml, or where CODEX_HOME is
+  codex     ~/.codex/config.toml, or in CODEX_HOME
 
-The changes are shown, and written once you agree. Comments, other entries and other keys of an entry stay; the old file is
-kept beside the new one. --identity, --team, --role, --model, --sandbox, --approval-policy and --config become part of the entry.
---wrap lists the entries that it skips: those with a url, and those that run bridge already.`,
+The changes are shown and written after you confirm. Comments, other entries and other keys of an entry are preserved. A backup
+of the old file is kept next to it. --identity, --team, --role, --model, --sandbox, --approval-policy and --config become part of the entry.
+--wrap lists the entries that it skips: those with a url, and those that already run bridge.`,
 	options,
 	maxPositionals: 2,
 	firstChoices: installableClients,
@@ -78,7 +78,7 @@ kept beside the new one. --identity, --team, --role, --model, --sandbox, --appro
 		'bridge install claude --identity arch --team my-team',
 		'bridge install codex --url http://127.0.0.1:7411/mcp --yes',
 	],
-	exitCodes: '0 done, 1 you did not agree, 2 wrong arguments, or a file that cannot be changed, 130 Ctrl+C',
+	exitCodes: '0 done, 1 not confirmed, 2 invalid arguments, or a file that cannot be changed, 130 Ctrl+C',
 	run: ({positionals: words, options}, context) => install(words, options, context),
 });
 

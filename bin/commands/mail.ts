@@ -24,27 +24,26 @@ const LATEST = 20;
 
 const options = {
 	...sessionOptions,
-	follow: booleanFlag('shows what arrives from now on'),
+	follow: booleanFlag('prints new messages as they arrive'),
 	json: jsonFlag,
 } satisfies Options;
 
 type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
-	summary: 'the inboxes of teams, what is in one of them, and what arrives',
+	summary: 'lists inboxes of teams, and prints or follows messages',
 	usage: [
 		['bridge mail [--team TEAM] [--json]', 'all inboxes, with their numbers of unread messages'],
 		['bridge mail --identity NAME [--team TEAM] [--json]', 'the inbox of one agent, the latest message last'],
-		['bridge mail --follow [--identity NAME]', 'what arrives from now on'],
+		['bridge mail --follow [--identity NAME]', 'new messages as they arrive'],
 	],
-	details: `Inboxes are those of Claude Code teams, in ~/.claude/teams/TEAM/inboxes ($ATM_HOME/.claude, or $CLAUDE_CONFIG_DIR, where those
-are set). Nothing is marked as read, and nothing is changed.`,
+	details: `Inboxes are those of Claude Code teams, in ~/.claude/teams/TEAM/inboxes ($ATM_HOME/.claude, or $CLAUDE_CONFIG_DIR, if set). Nothing is marked as read, and nothing is changed.`,
 	options,
 	examples: [
 		'bridge mail --team my-team',
 		"bridge mail --identity arch-ctm --json | jq -r '.[] | select(.read | not) | .text'",
 	],
-	exitCodes: '0 fine, 1 an inbox cannot be read, 2 wrong arguments, or there is no such team or agent',
+	exitCodes: '0 success, 1 an inbox cannot be read, 2 invalid arguments, or an unknown team or agent',
 	run: ({options}, {stop}) => showMail(options, stop),
 });
 

@@ -72,10 +72,10 @@ export const command = defineCommand({
 			'bridge raw [--mcp-port PORT] [--flush-millis MS] [--filename-format FORMAT] PORT_RULE... [@LOG_DIRECTORY]',
 		],
 	],
-	details: `  PORT_RULE       LOCAL_PORT:TARGET_HOST:TARGET_PORT, any number of them. LOCAL_PORT alone listens on 127.0.0.1; write ADDRESS:LOCAL_PORT for another address, 0 for any port that is free, and an IPv6 address in brackets: [::1]:8080:[2001:db8::1]:80
+	details: `  PORT_RULE       LOCAL_PORT:TARGET_HOST:TARGET_PORT, any number of them. LOCAL_PORT alone listens on 127.0.0.1; write ADDRESS:LOCAL_PORT for another address, 0 for any free port, and an IPv6 address in brackets: [::1]:8080:[2001:db8::1]:80
   @LOG_DIRECTORY  logs to files there; without it, to stdout
 
-docs/raw.md has the log line by line, the tools of the MCP server, and what happens when a disk is full.
+docs/raw.md describes the log format, the tools of the MCP server, and full disks.
 bridge decode LOG turns a log back into bytes. TLS is not decrypted.`,
 	options: rawOptions,
 	maxPositionals: Number.POSITIVE_INFINITY,
@@ -85,7 +85,7 @@ bridge decode LOG turns a log back into bytes. TLS is not decrypted.`,
 		'bridge raw --mcp-port 8765',
 		'bridge raw 8080:example.com:80 >/dev/null    forwards without a log',
 	],
-	exitCodes: '0 it was asked to end, 2 wrong arguments or rules, or a port that is taken',
+	exitCodes: '0 stopped by a signal or shutdown, 2 invalid arguments or rules, or a port in use',
 	run: ({positionals: words, options}, context) => forwardPorts(words, options, context),
 });
 

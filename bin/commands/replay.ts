@@ -28,33 +28,36 @@ import {finishUpdate, ReplayReport, writeReport} from './replay/report.js';
 const TIMEOUT_MS = 60_000;
 
 export const command = defineCommand({
-	summary: 'recorded traffic against a live server, or as the server of a live client',
+	summary: 'replays recorded traffic to a live server, or serves it to a live client',
 	usage: [
 		[
 			'bridge replay LOG [flags] -- COMMAND [ARGS…]',
 			'sends to a server what the recorded client sent, and compares the responses',
 		],
-		['bridge replay LOG [flags] --url URL', 'the same with a server elsewhere'],
+		['bridge replay LOG [flags] --url URL', 'the same with a remote server'],
 		[
 			'bridge replay LOG --serve [--listen ADDR]',
-			'plays the recorded server, on stdio, or over HTTP at http://ADDR/mcp',
+			'serves the recording on stdio, or over HTTP at http://ADDR/mcp',
 		],
-		['bridge replay LOG --raw --url tcp://HOST:PORT', 'bytes of a log of bridge raw, to a socket'],
-		['bridge replay LOG --raw --serve --listen ADDR', 'the other way round'],
+		[
+			'bridge replay LOG --raw --url tcp://HOST:PORT',
+			'sends the client bytes of a bridge raw log to a socket',
+		],
+		['bridge replay LOG --raw --serve --listen ADDR', 'sends the server bytes to connecting clients'],
 	],
-	details: `LOG is a file that --log has written, or a folder of such files. Messages are sent in the order of the recording, each after the
-responses that came before it; requests of the server get the recorded responses. Times, ids and tokens may differ.`,
+	details: `LOG is a file written by --log, or a folder of such files. Messages are sent in the order of the recording, each after the
+responses that came before it; server requests get the recorded responses. Times, ids and tokens may differ.`,
 	options: replayOptions,
 	maxPositionals: 1,
 	takesUpstreamCommand: true,
-	unexpectedRemedy: () => 'Name one log: a file, or a folder of files.',
+	unexpectedRemedy: () => 'Pass one log: a file, or a folder of files.',
 	examples: [
 		'bridge --log session.ndjson -- npx -y @modelcontextprotocol/server-everything     records one',
 		'bridge replay session.ndjson -- npx -y @modelcontextprotocol/server-everything    replays it',
 		'bridge replay session.ndjson --serve                                              plays that server',
 	],
 	exitCodes:
-		'0 all responses were the same, 1 some were not, or the server could not be reached, 2 wrong arguments',
+		'0 all responses were the same, 1 some differed, or the server was unreachable, 2 invalid arguments',
 	run: ({positionals: words, upstreamCommand, options}, context) =>
 		replay(checkReplayFlags(words, upstreamCommand, options), upstreamCommand, options, context),
 });

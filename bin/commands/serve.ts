@@ -47,7 +47,7 @@ const options = {
 	},
 	env: {
 		...environmentOptions.env,
-		summary: 'sets a variable for Codex; --env NAME passes on your own. May be repeated',
+		summary: 'sets a variable for Codex; --env NAME passes on your value. Repeatable',
 	},
 	clientVersion: versionOptions.clientVersion,
 	...logOptions,
@@ -61,7 +61,7 @@ export const command = defineCommand({
 		['bridge serve [--identity NAME] [--role NAME] [--model MODEL | --fast] [flags]'],
 		['bridge serve --resume [ID]', 'the first call of the identity resumes its last session, or this one'],
 	],
-	details: `One Codex runs. The client starts any number of sessions in it with the tool codex, each with its own identity, and sends more
+	details: `One Codex process runs. The client starts any number of sessions in it with the tool codex, each with its own identity, and sends more
 prompts with codex-reply. codex_threads, codex_status and codex_close list sessions and end them. Sessions are kept
 in ~/.config/atm/codex-sessions, and can be resumed by their codex_id after a restart.`,
 	options,
@@ -72,7 +72,7 @@ in ~/.config/atm/codex-sessions, and can be resumed by their codex_id after a re
 claude mcp add codex -- bridge serve`,
 	],
 	exitCodes:
-		'0 the client closed its end, 1 Codex died or could not be started, 2 wrong arguments or configuration',
+		'0 the client closed its end, 1 Codex exited or could not be started, 2 invalid arguments or configuration',
 	run: ({options}, {stop, version}) => startServe(options, stop, version),
 });
 

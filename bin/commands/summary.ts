@@ -23,14 +23,14 @@ export const command = defineCommand({
 	summary: 'prints the saved summary of a Codex session',
 	usage: [['bridge summary ID [--team TEAM] [--json]']],
 	details:
-		'ID is a codex id, the id of a thread, or an identity, which stands for its active session, else the one used last.',
+		'ID is a codex id, the id of a thread, or an identity, which selects its active session, else the one used last.',
 	options,
 	maxPositionals: 1,
 	examples: [
 		'bridge summary codex:0b9c6a3e-8f7d-4b67-9f0a-2f6d6f1f9c11',
 		'bridge summary arch-ctm > summary.md',
 	],
-	exitCodes: '0 it was printed, 1 there is no such session or no summary of it, 2 wrong arguments',
+	exitCodes: '0 printed, 1 the session or its summary does not exist, 2 invalid arguments',
 	run: ({positionals: [id], options}) => printSummary(id, options),
 });
 

@@ -16,7 +16,7 @@ const options = {
 	...sessionOptions,
 	repo: textFlag('NAME', 'only sessions in this repository, by its name or its folder'),
 	prune: booleanFlag(
-		'removes sessions that are over and have not been used for 30 days, or whose folder is gone, with\ntheir summaries, and lists them',
+		'removes finished sessions unused for 30 days, or whose folder no longer exists, with their\nsummaries, and lists them',
 	),
 	json: jsonFlag,
 	...stderrLogOptions,
@@ -25,16 +25,16 @@ const options = {
 type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
-	summary: 'the known Codex sessions; --prune removes old ones',
+	summary: 'lists the known Codex sessions; --prune removes old ones',
 	usage: [
 		['bridge threads [--team TEAM] [--repo NAME] [--identity NAME] [--json]'],
 		['bridge threads --prune'],
 	],
-	details: `Sessions of all teams are listed, active ones first, then those used last. A session is active while its bridge serve runs,
-stale when that is gone (it can be resumed), closed, or interrupted.`,
+	details: `Sessions of all teams are listed, active ones first, then by last use. A session is active while its bridge serve runs,
+stale when that has exited (it can be resumed), closed, or interrupted.`,
 	options,
 	examples: ['bridge threads --repo my-app', "bridge threads --identity arch --json | jq -r '.[0].codex_id'"],
-	exitCodes: '0 fine, 1 a registry cannot be read, 2 wrong arguments',
+	exitCodes: '0 success, 1 a registry cannot be read, 2 invalid arguments',
 	run: ({options}) => listThreads(options),
 });
 

@@ -16,15 +16,15 @@ export const command = defineCommand({
 	usage: [
 		[
 			'bridge trust [FILE]',
-			'trusts FILE [bridge.yaml, .yml, .json or .toml here] as it is now, with its packs',
+			'trusts FILE [bridge.yaml, .yml, .json or .toml here] with its current content, and its packs',
 		],
 		['bridge trust --list', 'prints the trusted files'],
 		['bridge trust --remove [FILE]', 'no longer trusts FILE'],
 	],
-	details: `A configuration names commands that run as you, and it may be part of a cloned repository. So bridge gateway and bridge hub use
+	details: `A configuration contains commands that run as you, and it may be part of a cloned repository. Therefore bridge gateway and bridge hub use
 a file in the working directory only with the path and the content that you have trusted; otherwise they exit with 2.
 On a terminal, bridge gateway prompts you to trust it. A running gateway or hub keeps the old configuration when its file or its
-packs change, until they are trusted again. Files that --config or BRIDGE_CONFIG name, and those in ~/.config/bridge, need no
+packs change, until they are trusted again. Files set by --config or BRIDGE_CONFIG, and those in ~/.config/bridge, need no
 trust. Trusted content is recorded in ~/.local/state/bridge/trusted (or below XDG_STATE_HOME).`,
 	options: {
 		list: booleanFlag('prints the trusted files'),
@@ -33,7 +33,7 @@ trust. Trusted content is recorded in ~/.local/state/bridge/trusted (or below XD
 	maxPositionals: 1,
 	examples: ['cd my-project && cat bridge.yaml && bridge trust && bridge gateway'],
 	exitCodes:
-		'0 fine, 1 --remove of a file that was not trusted, 2 wrong arguments, or a file that cannot be read or trusted',
+		'0 success, 1 --remove of a file that was not trusted, 2 invalid arguments, or a file that cannot be read or trusted',
 	run: ({positionals: [named], options}) => changeTrust(named, options),
 });
 

@@ -44,11 +44,11 @@ const options = {
 type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
-	summary: 'own stdio in front of a server elsewhere',
+	summary: 'serves a remote server on stdio',
 	usage: [['bridge [flags] --url URL']],
 	options,
 	examples: ['bridge --url https://example.com/mcp --header "X-Api-Key: $KEY"'],
-	exitCodes: '0 the client closed its end, 1 the server could not be used, 2 wrong arguments',
+	exitCodes: '0 the client closed its end, 1 the server was not usable, 2 invalid arguments',
 	run({options: {url, ...flags}}, {stop}) {
 		if (!url) throw usageError('--url has no value.', 'Write --url URL.');
 		explainWait(

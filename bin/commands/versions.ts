@@ -36,18 +36,18 @@ const TIMEOUT_MS = 60_000;
 const options = {...urlOptions, ...environmentOptions, ...logOptions, timeout: timeoutFlag} satisfies Options;
 
 export const command = defineCommand({
-	summary: 'what a server speaks, and what each client would lose with it',
+	summary: 'reports the protocol versions of a server, and what each client would lose',
 	usage: [
 		['bridge versions [--timeout SECONDS] [--env NAME=VALUE] [--clean-env] -- COMMAND [ARGS…]'],
 		['bridge versions [--timeout SECONDS] --url URL', 'a server behind streamable HTTP'],
 	],
-	details: `A server is started, or connected to, once for each protocol version, which initialize requests, and once more for its lists.
-No tool of it is called. All processes that were started are ended before bridge ends.`,
+	details: `The server is started or connected to once for each protocol version, and once more for its lists. No tools are called.
+All started processes are stopped before bridge exits.`,
 	options,
 	takesUpstreamCommand: true,
 	examples: ['bridge versions -- npx -y @modelcontextprotocol/server-everything'],
 	exitCodes:
-		'0 it speaks a version that bridge knows, 1 it does not or could not be reached, 2 wrong arguments',
+		'0 the server supports a version that bridge knows, 1 it does not or is unreachable, 2 invalid arguments',
 	run: ({upstreamCommand: server, options}, {stop}) => compareVersions(server, options, stop),
 });
 

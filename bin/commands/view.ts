@@ -24,30 +24,25 @@ const PROGRESS_INTERVAL_MS = 100;
 const BAR = 30;
 
 const options = {
-	live: parsedFlag('URL', 'shows what passes a bridge gateway from now on', (name, input) =>
+	live: parsedFlag('URL', 'shows live traffic of a bridge gateway', (name, input) =>
 		parseUrlFlag(input, name),
 	),
-	header: {...urlOptions.header, summary: 'is sent with every request to the gateway. May be repeated'},
-	port: parsedFlag('PORT', 'port of the page [any that is free]', (name, input) =>
-		parsePortFlag(name, input),
-	),
+	header: {...urlOptions.header, summary: 'header for every request to the gateway. Repeatable'},
+	port: parsedFlag('PORT', 'port of the page [any free port]', (name, input) => parsePortFlag(name, input)),
 	open: booleanFlag('opens the page in your browser'),
 	...stderrLogOptions,
 } satisfies Options;
 
 export const command = defineCommand({
-	summary: 'a page of recorded traffic, or of traffic as it passes',
+	summary: 'serves a web page with recorded or live traffic',
 	usage: [
-		[
-			'bridge view LOG… [--port PORT] [--open]',
-			'a traffic log of any bridge command, or the folder that its files are in',
-		],
-		['bridge view --live URL [--header "X-Bridge-Token: …"]', 'what passes a bridge gateway from now on'],
+		['bridge view LOG… [--port PORT] [--open]', 'a traffic log of any bridge command, or a folder of them'],
+		['bridge view --live URL [--header "X-Bridge-Token: …"]', 'live traffic of a bridge gateway'],
 	],
 	details: `It prints an address for your browser, and serves the page there until Ctrl+C: messages with latency, size and status, requests and
 responses paired, a sequence of each connection, latency over time, search, what a translation changed side by side, copy as a script
 or as a fixture, export of a selection as a log, raw TCP data as text and hex. Logs of any size open at once; appended lines are
-shown. Only someone who has the address gets in, and only from this machine. ? on the page lists the keys.`,
+shown. Access requires the full address and is limited to this machine. ? on the page lists the keys.`,
 	options,
 	maxPositionals: Number.POSITIVE_INFINITY,
 	examples: [
@@ -55,7 +50,7 @@ shown. Only someone who has the address gets in, and only from this machine. ? o
 		'bridge view @./logs',
 		'bridge view --live http://127.0.0.1:7411/',
 	],
-	exitCodes: '0 it was asked to end, 2 wrong arguments, or the log cannot be read',
+	exitCodes: '0 stopped by a signal, 2 invalid arguments, or an unreadable log',
 	run: ({positionals: words, options}, {stop}) => viewTraffic(words, options, stop),
 });
 
@@ -142,7 +137,7 @@ function showProgress(index: LogIndex): void {
 			const end = stderr.isTTY ? '\r\u001b[K' : '';
 			void writeText(
 				stderr,
-				`${end}${counted}, ${plural(index.connections.length - 1, 'connection')}. Ctrl+C ends it.\n`,
+				`${end}${counted}, ${plural(index.connections.length - 1, 'connection')}. Press Ctrl+C to stop.\n`,
 			);
 		} else if (stderr.isTTY) void writeText(stderr, `\r${bar} ${Math.floor(share * 100)} % ${counted}`);
 	};

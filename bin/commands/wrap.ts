@@ -41,7 +41,7 @@ const options = {
 type Flags = OptionValues<typeof options>;
 
 export const command = defineCommand({
-	summary: 'wraps a stdio MCP server: put this where the command was',
+	summary: 'wraps a stdio MCP server: replaces the command of the server',
 	usage: [['bridge [flags] -- COMMAND [ARGS…]']],
 	options,
 	takesUpstreamCommand: true,
@@ -49,7 +49,7 @@ export const command = defineCommand({
 		'bridge --debug -- npx -y @modelcontextprotocol/server-everything',
 		'bridge --target-version 2024-11-05 -- npx -y @modelcontextprotocol/server-memory',
 	],
-	exitCodes: 'the exit code of COMMAND; 1 bridge failed, 2 wrong arguments',
+	exitCodes: 'the exit code of COMMAND; 1 bridge failed, 2 invalid arguments',
 	run: ({upstreamCommand: server, options}, {stop}) => wrapServer(server, options, stop),
 });
 

@@ -56,7 +56,7 @@ function overview(all: readonly ListedCommand[]): string {
 		...section('Flags', rowsOf({...options, ...commonOptions})),
 		...examplesOf(modes),
 		'Exit codes',
-		"  0 fine, 1 it ran and failed, 2 wrong arguments; after `--`, the server's own",
+		'  0 success, 1 failure, 2 invalid arguments; after `--`, the exit code of the server',
 		'',
 	].join('\n');
 }

@@ -11,7 +11,7 @@ export const TIMEOUT_FLAG = '--timeout SECONDS';
 
 /** The flags that every command accepts. */
 export const commonOptions = {
-	debug: booleanFlag('shows each message on stderr: time, direction, method, id, size, latency'),
+	debug: booleanFlag('prints each message on stderr: time, direction, method, id, size, latency'),
 	logLevel: {
 		...choiceFlag(
 			'LEVEL',
@@ -23,7 +23,7 @@ export const commonOptions = {
 	logFormat: choiceFlag(
 		'pretty|json',
 		['pretty', 'json'],
-		"the form of bridge's own log [pretty on a terminal, else json]",
+		"format of bridge's own log [pretty on a terminal, otherwise json]",
 	),
 	help: booleanFlag('prints this help; also -h'),
 	version: booleanFlag('prints the version; also -v'),
@@ -41,16 +41,20 @@ export const logOptions = {
 	filenameFormat: textFlag('FORMAT', `names of files in @DIR [${DEFAULT_FILENAME_FORMAT}], in UTC`),
 	flushMillis: parsedFlag(
 		'MS',
-		'how long log lines wait to be written together [2000]',
+		'maximum time before buffered log lines are written [2000]',
 		(name, input) => parseTimeFlag(name, input, 1) ?? 2000,
 	),
 	maxBuffer: parsedFlag(
 		'SIZE',
-		'how much of the log may wait to be written [256MiB]',
+		'size limit of the log buffer [256MiB]',
 		(name, input) => parseSizeFlag(name, input) ?? 256 * 2 ** 20,
 	),
 	onFull: {
-		...choiceFlag('gap|wait', ['gap', 'wait'], 'then leaves lines out, counted, or lets traffic wait [gap]'),
+		...choiceFlag(
+			'gap|wait',
+			['gap', 'wait'],
+			'when the buffer is full: drops and counts lines, or blocks traffic [gap]',
+		),
 		read: (name, input) => readChoice(name, input, ['gap', 'wait']) ?? 'gap',
 	},
 	logLevel: commonOptions.logLevel,
@@ -89,12 +93,12 @@ export const cacheToolsFlag = booleanFlag(
 export const environmentOptions = {
 	env: {
 		value: 'NAME=VALUE',
-		summary: 'sets a variable for the server; --env NAME passes on your own. May be repeated',
+		summary: 'sets a variable for the server; --env NAME passes on your value. Repeatable',
 		alternative: 'Write: bridge --env NAME -- COMMAND. In a configuration, env is a key of each server.',
 		read: (name, input) => parseEnvFlags(input.all(name)),
 	},
 	cleanEnv: booleanFlag(
-		'passes on PATH, HOME and the like only; without it, COMMAND gets your environment, except BRIDGE_*',
+		'passes on only an allow-list such as PATH and HOME. By default, COMMAND gets your environment without BRIDGE_*',
 		'Write: bridge --clean-env -- COMMAND. Other commands pass on the allow-list only.',
 	),
 } satisfies Options;
@@ -109,7 +113,7 @@ export const urlOptions = {
 	},
 	header: {
 		value: '"NAME: VALUE"',
-		summary: 'is sent with every request to the URL. May be repeated',
+		summary: 'header for every request to the URL. Repeatable',
 		alternative: 'Add --url URL. In a configuration, headers are a key of each server.',
 		read: (name, input) => parseHeaderFlags(input.all(name)),
 	},
@@ -117,14 +121,14 @@ export const urlOptions = {
 
 export const configFileFlag = textFlag(
 	'FILE',
-	'the configuration [bridge.yaml, .yml, .json or .toml here, or in ~/.config/bridge/];\na file here has to be trusted first: bridge trust',
+	'the configuration [bridge.yaml, .yml, .json or .toml here, or in ~/.config/bridge/];\na file here must be trusted first: bridge trust',
 );
 
 const printClientFlag = {
 	...choiceFlag(
 		'CLIENT',
 		snippetClients,
-		"prints what to write into a client's configuration: codex, claude, cursor or vscode",
+		'prints the configuration of a client: codex, claude, cursor or vscode',
 	),
 	alternative: 'Write: bridge gateway --print-client CLIENT',
 };
@@ -139,7 +143,7 @@ export const serversOptions = {
 	cacheTools: cacheToolsFlag,
 } satisfies Options;
 
-export const jsonFlag = booleanFlag('prints JSON, for programs');
+export const jsonFlag = booleanFlag('prints JSON');
 
 /** The flags that select teams and sessions. */
 export const sessionOptions = {
@@ -151,10 +155,10 @@ export const sessionOptions = {
 
 /** The settings of new sessions. */
 export const serveOptions = {
-	identity: textFlag('NAME', 'identity of sessions whose call names none [codex]'),
-	role: textFlag('NAME', 'role preset of calls that name none; other flags override it'),
+	identity: textFlag('NAME', 'identity of sessions whose call sets none [codex]'),
+	role: textFlag('NAME', 'role preset of calls that set none; other flags override it'),
 	model: {
-		...textFlag('MODEL', 'model of sessions that have no other'),
+		...textFlag('MODEL', 'default model of sessions'),
 		read: (name, input) => {
 			if (input.has('fast') && input.has(name))
 				throw usageError('--model and --fast exclude each other.', 'Use one of them.');
@@ -164,7 +168,7 @@ export const serveOptions = {
 	fast: booleanFlag('uses fast_model of the configuration as the model'),
 	sandbox: textFlag('MODE', 'read-only, workspace-write or danger-full-access'),
 	approvalPolicy: textFlag('POLICY', 'on-request or never'),
-	team: textFlag('NAME', 'team whose sessions these are'),
+	team: textFlag('NAME', 'team of the sessions'),
 	config: sessionOptions.config,
 	trust: sessionOptions.trust,
 } satisfies Options;

@@ -91,7 +91,7 @@ test('import prints the servers of all clients without their secrets as a valid 
 			env: {API_TOKEN: `$\{API_TOKEN}`, KEY: `$\{BRIDGE_INPUT_KEY}`},
 		},
 	});
-	t.regex(stderr, /Secrets were replaced by variables/);
+	t.regex(stderr, /Secrets were replaced with variables/);
 	t.regex(stderr, /^ {2}GITHUB_TOKEN +servers\.github\.env\.GITHUB_TOKEN$/m);
 	t.regex(stderr, /The file also uses these variables: BRIDGE_INPUT_KEY\./);
 	t.regex(stderr, /server files is imported as files-2/);

@@ -104,7 +104,7 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], ...patterns: RegEx
 	[['--prnt-client', 'x'], /Did you mean --print-client\? It is a flag of bridge gateway, bridge hub\.$/m],
 	[['wrap', '--', 'npx', '-y', 'x'], /write: bridge -- npx -y x$/m],
 	[['versions', 'npx', '-y', 'x'], /write: bridge versions -- npx -y x$/m],
-	[['replay', 'log', 'npx', '-y', 'x'], /Name one log.* write: bridge replay log -- npx -y x$/m],
+	[['replay', 'log', 'npx', '-y', 'x'], /Pass one log.* write: bridge replay log -- npx -y x$/m],
 	[['mail', '--identity', '-h'], /--identity -h is not valid/],
 	[['--log', '--url', '--', ...puppet], /--log needs a value/],
 	[['some', 'server'], /some/, /bridge -- some server/],

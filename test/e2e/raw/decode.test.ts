@@ -138,15 +138,15 @@ test('bridge decode reports a gap, since bytes are missing', async t => {
 	const {code, stdout, stderr} = await decode(t, log, '--from');
 	t.is(code, 1);
 	t.is(String(stdout), 'onetwo');
-	t.regex(stderr, /lacks: 3/);
+	t.regex(stderr, /missing from the log: 3/);
 });
 
 test('bridge decode reports a missing beginning and the side that it took for the client', async t => {
 	const log = await written(t, gap + data('back', 't:2', 'c:1') + data('there') + close);
 	const {code, stderr} = await decode(t, log, '--from');
 	t.is(code, 1);
-	t.regex(stderr, /beginning; t:2 is taken for the client/);
-	t.regex(stderr, /lacks: 3/);
+	t.regex(stderr, /beginning of the connection is missing\. t:2 is assumed to be the client/);
+	t.regex(stderr, /missing from the log: 3/);
 });
 
 test('bridge decode prints no warning for a complete connection', async t => {

@@ -143,7 +143,7 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]
 	[['--filename-format', '../x', '0:127.0.0.1:9', '@logs'], /--filename-format/],
 	[['--filename-format', 'a/%Y', '0:127.0.0.1:9', '@logs'], /--filename-format/],
 	[['0:127.0.0.1:9', '@'], /@/],
-	[['0:127.0.0.1:9', '--log', 'a', '@b'], /several/],
+	[['0:127.0.0.1:9', '--log', 'a', '@b'], /Several/],
 	[['0:127.0.0.1:9', '--log', 'a', '--filename-format', 'x'], /--filename-format/],
 	[['0:127.0.0.1:9', '--log', '.'], /folder/, /@\./],
 	[['0:127.0.0.1:9', '--url', 'http://127.0.0.1/'], /--url/, /bridge raw/],

@@ -206,7 +206,7 @@ test('rejects an explicit file that is missing or invalid', async t => {
 	for (const [text, message] of [
 		['[plugins.codex-mcp]\nmodle = "x"', /modle: This key is not known/],
 		['[plugins.codex-mcp]\nauto_mail = 3', /auto_mail: Expected true or false/],
-		['not toml', /no TOML/],
+		['not toml', /Invalid TOML/],
 	] as const) {
 		writeFileSync(file, text);
 		await t.throwsAsync(load({}, {ATM_CONFIG: file}), {instanceOf: BridgeError, message});
