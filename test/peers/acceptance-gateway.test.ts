@@ -8,11 +8,11 @@ import {temporaryFolder} from './peers.js';
 /* Eleven real servers behind one gateway, over stdio, HTTP, SSE and WebSocket at once. */
 
 const newest = '2025-11-25';
-const asks = 4;
+const listCount = 4;
 
 interface Visit {
 	readonly member: Reachable;
-	readonly told: unknown;
+	readonly negotiated: unknown;
 	/** The number of tools in each of several concurrent lists. */
 	readonly lists: readonly number[];
 	readonly status: ServiceStatus | undefined;
@@ -25,10 +25,10 @@ interface Visits {
 
 const serviceName = ({name}: Reachable): string => name.replaceAll(/[ .]/g, '-');
 
-async function visit(client: McpHttp): Promise<Pick<Visit, 'told' | 'lists'>> {
+async function visit(client: McpHttp): Promise<Pick<Visit, 'negotiated' | 'lists'>> {
 	const {result} = await client.connect(newest);
-	const answers = await Promise.all(Array.from({length: asks}, () => client.ask('tools/list')));
-	return {told: result?.protocolVersion, lists: answers.map(answer => toolNames(answer).length)};
+	const responses = await Promise.all(Array.from({length: listCount}, () => client.request('tools/list')));
+	return {negotiated: result?.protocolVersion, lists: responses.map(response => toolNames(response).length)};
 }
 
 async function visitAll(t: ExecutionContext): Promise<Visits> {
@@ -84,7 +84,7 @@ test.serial('lists all 80 tools of the eleven upstreams [SC-002]', async t => {
 	t.is(
 		all.reduce((sum, {status}) => sum + (status?.tools ?? 0), 0),
 		80,
-		'the status counts the same',
+		'the status has the same count',
 	);
 });
 
@@ -95,7 +95,7 @@ test.serial('negotiates four protocol versions with the upstreams at once [SC-00
 		all.map(({member}) => [member.name, member.version]),
 	);
 	t.is(new Set(all.map(({status}) => status?.version)).size, 4);
-	t.deepEqual([...new Set(all.map(({told}) => told))], [newest]);
+	t.deepEqual([...new Set(all.map(({negotiated}) => negotiated))], [newest]);
 });
 
 test.serial('sends no request to an upstream before initialization is complete [SC-004]', async t => {
@@ -106,7 +106,7 @@ test.serial('responds to concurrent tools/list requests for all upstreams [SC-00
 	for (const {member, lists} of (await elevenServers(t)).all) {
 		t.deepEqual(
 			lists,
-			Array.from({length: asks}, () => member.tools),
+			Array.from({length: listCount}, () => member.tools),
 			member.name,
 		);
 	}

@@ -28,9 +28,9 @@ test.serial('/mcp merges eleven upstreams of four versions into one list of 80 t
 	const gateway = await startGateway(t, {folder, services, settings: {expose: 'both'}});
 	const client = new McpHttp(serviceUrl(gateway, '').replace(/\/$/, ''));
 	await client.connect('2025-11-25');
-	let names = toolNames(await client.ask('tools/list'));
+	let names = toolNames(await client.request('tools/list'));
 	// On a busy machine, slow upstreams join after the hub's wait for them.
-	while (names.length < 81) names = toolNames(await client.ask('tools/list'));
+	while (names.length < 81) names = toolNames(await client.request('tools/list'));
 	t.is(names.length, 81, '80 tools, and run');
 	for (const member of members)
 		t.is(names.filter(name => name.startsWith(`${serviceName(member)}__`)).length, member.tools, member.name);
@@ -40,9 +40,9 @@ test.serial('/mcp merges eleven upstreams of four versions into one list of 80 t
 		members.map(({name, version}) => [name, version]),
 	);
 	const sum = {name: 'everything-2025-7-1__add', arguments: {a: 2, b: 40}};
-	t.regex(JSON.stringify((await client.ask('tools/call', sum)).result), /42/);
+	t.regex(JSON.stringify((await client.request('tools/call', sum)).result), /42/);
 	const command = 'memory_2026_8_31.read_graph().entities';
-	t.like((await client.ask('tools/call', {name: 'run', arguments: {command}})).result, {isError: false});
+	t.like((await client.request('tools/call', {name: 'run', arguments: {command}})).result, {isError: false});
 	await client.close();
 	await gateway.stop();
 });

@@ -2,7 +2,7 @@ import test, {type ExecutionContext} from 'ava';
 import {toolsOf, type Version} from './eras.js';
 import {fixtureCommand, fixtureUrl, type Mode, startFixture} from './fixtures.js';
 import {gatewayStatus, type Service, serviceUrl, startGateway} from './gateway.js';
-import {type Answer, toolNames} from './json-client.js';
+import {type JsonResponse, toolNames} from './json-client.js';
 import type {Listening} from './listening.js';
 import {McpHttp} from './mcp-http.js';
 import {temporaryFolder} from './peers.js';
@@ -43,11 +43,11 @@ async function startDemos(t: ExecutionContext, demos: Readonly<Record<string, De
 
 async function connect(gateway: Listening, service: string, version: string, capabilities = {}) {
 	const client = new McpHttp(serviceUrl(gateway, service));
-	return {client, told: (await client.connect(version, capabilities)).result?.protocolVersion};
+	return {client, negotiated: (await client.connect(version, capabilities)).result?.protocolVersion};
 }
 
-const call = (client: McpHttp, name: string, given = {}): Promise<Answer> =>
-	client.ask('tools/call', {name, arguments: given});
+const call = (client: McpHttp, name: string, args = {}): Promise<JsonResponse> =>
+	client.request('tools/call', {name, arguments: args});
 
 const versions: ReadonlyArray<readonly [string, Version]> = [
 	['US1.1', '2024-11-05'],
@@ -59,9 +59,9 @@ for (const [scenario, version] of versions) {
 	for (const mode of ['stdio', 'http', 'sse', 'ws'] as const) {
 		test.serial(`negotiates ${version} with an upstream over ${mode} [${scenario}] [SC-008]`, async t => {
 			const gateway = await startDemos(t, {demo: {version, mode}});
-			const {client, told} = await connect(gateway, 'demo', newest);
-			t.is(told, newest);
-			t.deepEqual(toolNames(await client.ask('tools/list')), toolsOf(version));
+			const {client, negotiated} = await connect(gateway, 'demo', newest);
+			t.is(negotiated, newest);
+			t.deepEqual(toolNames(await client.request('tools/list')), toolsOf(version));
 			t.like((await call(client, 'test_simple_text')).result, {
 				content: [{type: 'text', text: 'This is a simple text response for testing.'}],
 			});
@@ -77,7 +77,7 @@ test.serial(
 		const env = {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '300'};
 		const gateway = await startDemos(t, {demo: {version: newest, env}});
 		const {client} = await connect(gateway, 'demo', newest);
-		t.deepEqual(toolNames(await client.ask('tools/list')), toolsOf(newest));
+		t.deepEqual(toolNames(await client.request('tools/list')), toolsOf(newest));
 		await client.close();
 		t.false(gateway.text().includes(complaint));
 	},
@@ -88,9 +88,9 @@ test.serial(
 	async t => {
 		const env = {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '30500'};
 		const gateway = await startDemos(t, {demo: {version: newest, env}});
-		const {client, told} = await connect(gateway, 'demo', newest);
-		t.is(told, newest);
-		t.deepEqual(toolNames(await client.ask('tools/list')), toolsOf(newest));
+		const {client, negotiated} = await connect(gateway, 'demo', newest);
+		t.is(negotiated, newest);
+		t.deepEqual(toolNames(await client.request('tools/list')), toolsOf(newest));
 		await client.close();
 	},
 );
@@ -104,7 +104,7 @@ for (const shared of [false, true]) {
 			const lists = await Promise.all(
 				Array.from({length: 8}, async () => {
 					const {client} = await connect(gateway, 'demo', newest);
-					const list = toolNames(await client.ask('tools/list'));
+					const list = toolNames(await client.request('tools/list'));
 					await client.close();
 					return list;
 				}),
@@ -128,7 +128,7 @@ test.serial('five upstreams that exit on an early request all serve their tools 
 	await Promise.all(
 		Object.entries(demos).map(async ([name, {version}]) => {
 			const {client} = await connect(gateway, name, newest);
-			t.deepEqual(toolNames(await client.ask('tools/list')), toolsOf(version), name);
+			t.deepEqual(toolNames(await client.request('tools/list')), toolsOf(version), name);
 			await client.close();
 		}),
 	);
@@ -136,8 +136,8 @@ test.serial('five upstreams that exit on an early request all serve their tools 
 
 test.serial('connects a 2025-03-26 client to a 2024-11-05 upstream [US3.1]', async t => {
 	const gateway = await startDemos(t, {demo: {version: '2024-11-05'}});
-	const {client, told} = await connect(gateway, 'demo', '2025-03-26');
-	t.is(told, '2025-03-26');
+	const {client, negotiated} = await connect(gateway, 'demo', '2025-03-26');
+	t.is(negotiated, '2025-03-26');
 	const {result} = await call(client, 'bridge_echo', {deep: {list: [1, 'two', null]}});
 	const [content] = (result?.content ?? []) as Array<{text: string}>;
 	t.like(JSON.parse(content?.text ?? ''), {arguments: {deep: {list: [1, 'two', null]}}});
@@ -163,11 +163,11 @@ test.serial('responds on behalf of a client that lacks a feature [US3.3]', async
 	const gateway = await startDemos(t, {demo: {version: '2025-06-18'}});
 	const {client} = await connect(gateway, 'demo', '2024-11-05');
 	const {result} = await call(client, 'test_elicitation', {message: 'Who are you?'});
-	t.is(result?.isError, true, 'the tool is told that nobody can be asked');
+	t.is(result?.isError, true, 'the tool gets an error, since the client has no elicitation');
 	t.deepEqual(
-		toolNames(await client.ask('tools/list')),
+		toolNames(await client.request('tools/list')),
 		toolsOf('2025-06-18'),
-		'and the conversation goes on',
+		'the session stays usable',
 	);
 	await client.close();
 });
@@ -191,7 +191,7 @@ test.serial('the status marks a superseded version as deprecated, with its outlo
 	const gateway = await startDemos(t, {old: {version: '2024-11-05'}, modern: {version: '2026-07-28'}});
 	for (const name of ['old', 'modern']) {
 		const {client} = await connect(gateway, name, newest);
-		t.true(toolNames(await client.ask('tools/list')).length > 0);
+		t.true(toolNames(await client.request('tools/list')).length > 0);
 		await client.close();
 	}
 

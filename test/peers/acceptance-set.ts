@@ -6,27 +6,27 @@ import {type Command, temporaryFolder, throughBridge} from './peers.js';
 export interface Outcome {
 	readonly member: Member;
 	/** The version that the client negotiated, and the one that the server returns directly. */
-	readonly told: unknown;
-	readonly spoken: unknown;
+	readonly negotiated: unknown;
+	readonly direct: unknown;
 	/** The number of tools in each of several lists. */
 	readonly lists: readonly number[];
 	readonly ending: JsonEnding;
 }
 
-const asks = [2, 3, 4, 5];
+const listIds = [2, 3, 4, 5];
 
 /** Runs a short session whose messages are sent in one burst. */
 async function visit(client: JsonClient, version: string) {
-	client.send(initialize(1, version), initialized, ...asks.map(listTools));
-	const told = (await client.answer(1)).result?.protocolVersion;
-	const answers = await Promise.all(asks.map(id => client.answer(id)));
-	return {told, lists: answers.map(answer => toolNames(answer).length)};
+	client.send(initialize(1, version), initialized, ...listIds.map(listTools));
+	const negotiated = (await client.response(1)).result?.protocolVersion;
+	const responses = await Promise.all(listIds.map(id => client.response(id)));
+	return {negotiated, lists: responses.map(response => toolNames(response).length)};
 }
 
-async function spokenBy(t: ExecutionContext, server: Command): Promise<unknown> {
+async function negotiatedDirectly(t: ExecutionContext, server: Command): Promise<unknown> {
 	const client = new JsonClient(t, server);
 	client.send(initialize(1, '2025-11-25'));
-	const {result} = await client.answer(1);
+	const {result} = await client.response(1);
 	// Some servers have timers that keep them alive after stdin closes.
 	await client.kill();
 	return result?.protocolVersion;
@@ -45,7 +45,7 @@ export async function visitAll(t: ExecutionContext, version: string): Promise<Ou
 	for (const [index, {member, server}] of members.entries()) {
 		const [seen, ending] = [visits[index], endings[index]];
 		if (seen && ending) {
-			outcomes.push({member, ...seen, spoken: await spokenBy(t, server), ending});
+			outcomes.push({member, ...seen, direct: await negotiatedDirectly(t, server), ending});
 		}
 	}
 

@@ -45,17 +45,17 @@ test.serial('lists all 53 tools of the eight upstreams [SC-002]', async t => {
 test.serial('clients get their own version from upstreams of four versions [SC-003]', async t => {
 	const all = await realServers(t);
 	t.deepEqual(
-		all.map(({member, spoken}) => [member.name, spoken]),
+		all.map(({member, direct}) => [member.name, direct]),
 		all.map(({member}) => [member.name, member.version]),
 	);
-	t.is(new Set(all.map(({spoken}) => spoken)).size, 4);
-	t.deepEqual([...new Set(all.map(({told}) => told))], [newest]);
+	t.is(new Set(all.map(({direct}) => direct)).size, 4);
+	t.deepEqual([...new Set(all.map(({negotiated}) => negotiated))], [newest]);
 });
 
 test.serial('queues requests until initialization is complete: all sent in one burst [SC-004]', async t => {
 	const client = startFixture(t, {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '300'});
 	client.send(initialize(1, newest), initialized, listTools(2));
-	t.deepEqual(toolNames(await client.answer(2)), toolsOf(newest));
+	t.deepEqual(toolNames(await client.response(2)), toolsOf(newest));
 	const {code, stderr} = await client.close();
 	t.false(stderr.includes(complaint));
 	t.is(code, 0);
@@ -66,9 +66,9 @@ test.serial(
 	async t => {
 		const client = startFixture(t, {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '300'});
 		client.send(initialize(1, newest), listTools(2));
-		t.is((await client.answer(1)).result?.protocolVersion, newest);
+		t.is((await client.response(1)).result?.protocolVersion, newest);
 		client.send(initialized);
-		t.deepEqual(toolNames(await client.answer(2)), toolsOf(newest));
+		t.deepEqual(toolNames(await client.response(2)), toolsOf(newest));
 		const {code, stderr} = await client.close();
 		t.false(stderr.includes(complaint));
 		t.is(code, 0);
@@ -80,8 +80,8 @@ test.serial(
 	async t => {
 		const client = startFixture(t, {FIXTURE_STRICT: '1'});
 		client.send(listTools(1), initialize(2, newest), initialized);
-		t.is((await client.answer(2)).result?.protocolVersion, newest);
-		t.deepEqual(toolNames(await client.answer(1)), toolsOf(newest));
+		t.is((await client.response(2)).result?.protocolVersion, newest);
+		t.deepEqual(toolNames(await client.response(1)), toolsOf(newest));
 		const {code, stderr} = await client.close();
 		t.false(stderr.includes(complaint));
 		t.is(code, 0);
@@ -91,8 +91,8 @@ test.serial(
 test.serial('waits for an upstream that takes 30 seconds to initialize [SC-005]', async t => {
 	const client = startFixture(t, {FIXTURE_STRICT: '1', FIXTURE_INIT_DELAY_MS: '30000'});
 	client.send(initialize(1, newest), initialized, listTools(2));
-	t.is((await client.answer(1)).result?.protocolVersion, newest);
-	t.deepEqual(toolNames(await client.answer(2)), toolsOf(newest));
+	t.is((await client.response(1)).result?.protocolVersion, newest);
+	t.deepEqual(toolNames(await client.response(2)), toolsOf(newest));
 	t.is((await client.close()).code, 0);
 });
 
@@ -112,7 +112,7 @@ test.serial('five upstreams that exit on an early request all serve their tools 
 	}
 
 	for (const [index, client] of clients.entries()) {
-		t.deepEqual(toolNames(await client.answer(3)), toolsOf(servers[index] ?? newest));
+		t.deepEqual(toolNames(await client.response(3)), toolsOf(servers[index] ?? newest));
 		t.is((await client.close()).code, 0);
 	}
 });
@@ -123,12 +123,12 @@ for (const client of ['2025-11-25', '2025-06-18'] as const) {
 			t.timeout(60_000);
 			const peer = new JsonClient(t, throughBridge(serverOf(server, newMarker(t))));
 			peer.send(initialize(1, client));
-			t.is((await peer.answer(1)).result?.protocolVersion, client);
+			t.is((await peer.response(1)).result?.protocolVersion, client);
 			peer.send(initialized, listTools(2));
-			t.deepEqual(toolNames(await peer.answer(2)), toolsOf(server));
+			t.deepEqual(toolNames(await peer.response(2)), toolsOf(server));
 			peer.send({id: 3, method: 'tools/call', params: {name: 'test_simple_text', arguments: {}}});
 			const content = [{type: 'text', text: 'This is a simple text response for testing.'}];
-			t.deepEqual((await peer.answer(3)).result?.content, content);
+			t.deepEqual((await peer.response(3)).result?.content, content);
 			t.is((await peer.close()).code, 0);
 		});
 	}
@@ -140,8 +140,8 @@ test.serial(
 		const client = startFixture(t, {FIXTURE_ECHO: '1'});
 		// bridge responds to an unknown version with the newest one of the handshake era.
 		client.send(initialize(1, '1999-01-01'), initialized, listTools(2));
-		t.is((await client.answer(1)).result?.protocolVersion, newest);
-		t.deepEqual(toolNames(await client.answer(2)), toolsOf(newest));
+		t.is((await client.response(1)).result?.protocolVersion, newest);
+		t.deepEqual(toolNames(await client.response(2)), toolsOf(newest));
 		t.is((await client.close()).code, 0);
 	},
 );
@@ -150,8 +150,8 @@ for (const server of ['2025-06-18', '2025-03-26', '2024-11-05'] as const) {
 	test.serial(`falls back to ${server} when the upstream rejects all other versions [SC-008]`, async t => {
 		const client = startFixture(t, {FIXTURE_REFUSE: '1', FIXTURE_VERSIONS: server});
 		client.send(initialize(1, newest), initialized, listTools(2));
-		t.is((await client.answer(1)).result?.protocolVersion, newest);
-		t.deepEqual(toolNames(await client.answer(2)), toolsOf(server));
+		t.is((await client.response(1)).result?.protocolVersion, newest);
+		t.deepEqual(toolNames(await client.response(2)), toolsOf(server));
 		t.is((await client.close()).code, 0);
 	});
 }

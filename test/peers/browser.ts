@@ -16,7 +16,7 @@ export interface Page {
 	waitForEvent(name: 'download'): Promise<{createReadStream(): Promise<NodeJS.ReadableStream>}>;
 	textContent(selector: string): Promise<string | null>;
 	evaluate<T>(text: string): Promise<T>;
-	on(event: string, hear: (value: never) => void): void;
+	on(event: string, listener: (value: never) => void): void;
 	screenshot(options: {readonly path: string}): Promise<unknown>;
 	close(): Promise<void>;
 	readonly keyboard: {press(key: string): Promise<void>; type(text: string): Promise<void>};
@@ -63,7 +63,7 @@ export function shareChromium(): (t: ExecutionContext, options?: object) => Prom
 	});
 	test.after.always(async () => browser?.close());
 	return async (t, options = {}) => {
-		if (!browser) throw new Error('It is started before the first test.');
+		if (!browser) throw new Error('Chromium starts before the first test.');
 		const page = await browser.newPage({
 			viewport: {width: 1360, height: 760},
 			permissions: ['clipboard-read', 'clipboard-write'],

@@ -18,12 +18,12 @@ async function connected(t: ExecutionContext, server: Command, flags: readonly s
 	});
 	const client = new sdk.Client({name: 'test', version: '1'}, {capabilities: {}});
 	/** Resolves with the first `tools/list_changed` notification. */
-	const told = new Promise<void>(resolve => {
+	const listChanged = new Promise<void>(resolve => {
 		client.setNotificationHandler(sdk.schema('ToolListChangedNotificationSchema'), () => resolve());
 	});
 	await client.connect(transport);
 	t.teardown(() => client.close());
-	return {client, told};
+	return {client, listChanged};
 }
 
 async function directList(t: ExecutionContext): Promise<unknown> {
@@ -40,9 +40,9 @@ test.serial('serves tools/list from the cache: only bridge requests the list of 
 	t.timeout(60_000);
 	const file = join(await temporaryFolder(t), 'traffic.ndjson');
 	const server = throughBridge(everything(newMarker(t)));
-	const {client, told} = await connected(t, server, ['--cache-tools', '--log', file]);
+	const {client, listChanged} = await connected(t, server, ['--cache-tools', '--log', file]);
 	t.true(hasListChanged(client));
-	await told;
+	await listChanged;
 	const [first, second] = [await client.listTools(), await client.listTools()];
 	t.deepEqual(first, second);
 	t.deepEqual(first, await directList(t));
@@ -53,8 +53,8 @@ test.serial('serves tools/list from the cache: only bridge requests the list of 
 	t.is(count('client', 'client'), 2);
 	t.is(count('upstream', 'client'), 0);
 	t.true(count('upstream', 'bridge') >= 1);
-	const answers = readLog(file).filter(
+	const responses = readLog(file).filter(
 		({from, message}) => from === 'bridge' && 'result' in objectOf(message),
 	);
-	t.is(answers.length, 2);
+	t.is(responses.length, 2);
 });

@@ -1,7 +1,7 @@
 import test, {type ExecutionContext} from 'ava';
 import {type CodexKind, codexKinds, prepareCodex, runCodex} from './codex-clients.js';
 import {serverFile} from './peers.js';
-import {callTool, runOutside, sayIt} from './scripted-model.js';
+import {callTool, replyWith, runOutside} from './scripted-model.js';
 
 /* Approvals for file changes and tools of MCP servers. */
 
@@ -56,5 +56,5 @@ test.serial('mcp-server: fails a turn whose tool approval the client cannot rece
 	const turn = await client.make('codex', {prompt: remove, ...onRequest}).answer;
 	t.is(turn.status, 'failed');
 	t.regex(turn.text, /default_tools_approval_mode/);
-	t.is((await client.reply(turn.threadId, sayIt('NEXT'))).text, 'NEXT');
+	t.is((await client.reply(turn.threadId, replyWith('NEXT'))).text, 'NEXT');
 });

@@ -14,7 +14,7 @@ import {callTool, type ScriptedModel, startModel} from './scripted-model.js';
  */
 
 const version = '2024-11-05';
-const answer = /This is a simple text response for testing\./;
+const expected = /This is a simple text response for testing\./;
 const callIt = callTool('demo', 'test_simple_text');
 
 /** Starts a server, and returns how the gateway reaches it. */
@@ -38,9 +38,9 @@ async function startDemo(t: ExecutionContext, service: Service) {
 async function converse(t: ExecutionContext, model: ScriptedModel, url: string) {
 	const codex = await CodexAppServer.start(t, await codexHome(t, model, {demo: url}));
 	const thread = await codex.startThread();
-	const say = (text: string): Promise<string> => codex.turn(thread, text);
-	t.regex(await say(callIt), answer, 'the tool is called before anything happens');
-	return {say, close: () => codex.close()};
+	const turn = (text: string): Promise<string> => codex.turn(thread, text);
+	t.regex(await turn(callIt), expected, 'the tool works at first');
+	return {turn, close: () => codex.close()};
 }
 
 test.serial('Codex lists and calls a tool without the gateway: the baseline of these tests', async t => {
@@ -48,7 +48,7 @@ test.serial('Codex lists and calls a tool without the gateway: the baseline of t
 	const model = await startModel(t);
 	const {port} = await startFixture(t, {mode: 'http', version});
 	const home = await codexHome(t, model, {demo: fixtureUrl('http', port)});
-	t.regex(await codexExec(home, callIt), answer);
+	t.regex(await codexExec(home, callIt), expected);
 	t.deepEqual(model.toolsOf('demo'), toolsOf(version));
 });
 
@@ -57,7 +57,7 @@ for (const mode of ['stdio', 'http', 'sse', 'ws'] as const) {
 		const gateway = await startDemo(t, await serviceOver(t, mode));
 		const model = await startModel(t);
 		const home = await codexHome(t, model, {demo: serviceUrl(gateway, 'demo')});
-		t.regex(await codexExec(home, callIt), answer);
+		t.regex(await codexExec(home, callIt), expected);
 		t.deepEqual(model.toolsOf('demo'), toolsOf(version));
 	});
 }
@@ -67,10 +67,10 @@ for (const mode of ['http', 'sse', 'ws'] as const) {
 		const options = {mode, version, port: await freePort()} as const;
 		const fixture = await startFixture(t, options);
 		const gateway = await startDemo(t, {url: fixtureUrl(mode, options.port), transport: mode});
-		const {say, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
+		const {turn, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
 		await fixture.stop();
 		await startFixture(t, options);
-		t.regex(await say(callIt), answer);
+		t.regex(await turn(callIt), expected);
 		t.is(await close(), 0);
 	});
 }
@@ -79,13 +79,13 @@ test.serial('Codex continues its thread after the upstream over stdio is killed'
 	const marker = newMarker(t);
 	const {args, ...command} = fixtureCommand({mode: 'stdio', version});
 	const gateway = await startDemo(t, {...command, args: [...args, marker]});
-	const {say, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
+	const {turn, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
 	const children = await processesWith(marker);
 	t.is(children.length, 1);
 	for (const pid of children) process.kill(Number(pid), 'SIGKILL');
 	// A call that is pending when the server dies is not retried, since it may have been executed.
-	await gateway.said(/"upstream\.lost"/);
-	t.regex(await say(callIt), answer);
+	await gateway.printed(/"upstream\.lost"/);
+	t.regex(await turn(callIt), expected);
 	t.is(await close(), 0);
 });
 
@@ -95,10 +95,10 @@ for (const mode of ['stdio', 'http'] as const) {
 		const options = {folder, services: {demo: await serviceOver(t, mode)}, port: await freePort()};
 		t.timeout(120_000);
 		const gateway = await startGateway(t, options);
-		const {say, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
+		const {turn, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
 		await gateway.stop();
 		await startGateway(t, options);
-		t.regex(await say(callIt), answer);
+		t.regex(await turn(callIt), expected);
 		t.is(await close(), 0);
 	});
 }
@@ -107,11 +107,11 @@ test.serial('Codex gets an error while the upstream is down, and can call it aft
 	const options = {mode: 'http', version, port: await freePort()} as const;
 	const fixture = await startFixture(t, options);
 	const gateway = await startDemo(t, {url: fixtureUrl('http', options.port), transport: 'http'});
-	const {say, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
+	const {turn, close} = await converse(t, await startModel(t), serviceUrl(gateway, 'demo'));
 	await fixture.stop();
-	t.regex(await say(callIt), /^completed: The tool said: .*the connection was refused/);
+	t.regex(await turn(callIt), /^completed: The tool returned: .*the connection was refused/);
 	await startFixture(t, options);
-	t.regex(await say(callIt), answer);
+	t.regex(await turn(callIt), expected);
 	t.is(await close(), 0);
 });
 

@@ -121,7 +121,7 @@ interface Turn {
 /** Codex as an IDE runs it: one process, in which a thread has many turns. */
 export class CodexAppServer {
 	readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
-	readonly #waiting = new Set<(message: Message) => void>();
+	readonly #listeners = new Set<(message: Message) => void>();
 	#lastId = 0;
 	#stderr = '';
 
@@ -131,28 +131,28 @@ export class CodexAppServer {
 			this.#stderr = (this.#stderr + String(chunk)).slice(-10_000);
 		});
 		this.#child.stdout.pipe(ndjson.parse()).on('data', (message: Message) => {
-			for (const look of this.#waiting) look(message);
+			for (const listener of this.#listeners) listener(message);
 		});
 		t.teardown(() => this.#child.kill('SIGKILL'));
 	}
 
 	static async start(t: ExecutionContext, home: CodexHome): Promise<CodexAppServer> {
 		const codex = new CodexAppServer(t, home);
-		await codex.#ask('initialize', {clientInfo: {name: 'peers', version: '0'}, capabilities: null});
+		await codex.#request('initialize', {clientInfo: {name: 'peers', version: '0'}, capabilities: null});
 		codex.#send({method: 'initialized'});
 		return codex;
 	}
 
 	/** Starts a thread. Resolves when all MCP servers are connected. */
 	async startThread(): Promise<string> {
-		const {thread} = (await this.#ask('thread/start', {})) as {thread: {id: string}};
+		const {thread} = (await this.#request('thread/start', {})) as {thread: {id: string}};
 		return thread.id;
 	}
 
 	/** Runs a turn, and returns its status and the last message of the model. */
 	async turn(threadId: string, text: string): Promise<string> {
 		const completed = this.#first(({method}) => method === 'turn/completed');
-		await this.#ask('turn/start', {threadId, input: [{type: 'text', text}]});
+		await this.#request('turn/start', {threadId, input: [{type: 'text', text}]});
 		const {turn} = (await completed).params as {turn: Turn};
 		return `${turn.status}: ${turn.items.at(-1)?.text}`;
 	}
@@ -164,12 +164,12 @@ export class CodexAppServer {
 		return (await ended)[0];
 	}
 
-	async #ask(method: string, params: object): Promise<unknown> {
+	async #request(method: string, params: object): Promise<unknown> {
 		this.#lastId += 1;
 		const id = this.#lastId;
-		const answer = this.#first(message => message.id === id && message.method === undefined);
+		const response = this.#first(message => message.id === id && message.method === undefined);
 		this.#send({id, method, params});
-		const {result, error} = await answer;
+		const {result, error} = await response;
 		if (error) throw new Error(`${method}: ${error.message}\n${this.#stderr}`);
 		return result;
 	}
@@ -180,14 +180,14 @@ export class CodexAppServer {
 
 	#first(isWanted: (message: Message) => boolean): Promise<Message> {
 		return new Promise((resolve, reject) => {
-			const ended = (): void => reject(new Error(`Codex ended: ${this.#stderr}`));
-			const look = (message: Message): void => {
+			const ended = (): void => reject(new Error(`Codex exited: ${this.#stderr}`));
+			const listener = (message: Message): void => {
 				if (!isWanted(message)) return;
-				this.#waiting.delete(look);
+				this.#listeners.delete(listener);
 				this.#child.off('exit', ended);
 				resolve(message);
 			};
-			this.#waiting.add(look);
+			this.#listeners.add(listener);
 			this.#child.once('exit', ended);
 		});
 	}

@@ -17,7 +17,7 @@ test.serial('kills a server that ignores the end of its stdin within 5 seconds',
 	await client.close();
 	const seconds = Number(process.hrtime.bigint() - start) / 1e9;
 	// bridge waits 5 seconds; the rest is slack for a busy machine. Without bridge, the server never exits.
-	t.true(seconds < 15, `it took ${seconds} s`);
+	t.true(seconds < 15, `exited after ${seconds} s`);
 	t.deepEqual(await survivorsOf(marker), []);
 });
 

@@ -71,7 +71,7 @@ export interface EraClient {
 	readonly sdk: CommonClient;
 	/** The version that the client negotiated. */
 	negotiated(): unknown;
-	callTool(name: string, given?: object, options?: CallOptions): Promise<CallResult>;
+	callTool(name: string, args?: object, options?: CallOptions): Promise<CallResult>;
 	/** Requests log messages of this level and above. */
 	setLevel(level: string): Promise<void>;
 	/** Subscribes to changes of the tools or of that resource. */
@@ -82,7 +82,7 @@ export interface EraClient {
 	/** Resolves when a message with that method has been received. */
 	seen(method: string): Promise<void>;
 	/** The methods of the server requests received, in order. */
-	readonly asked: readonly string[];
+	readonly serverRequests: readonly string[];
 }
 
 export interface Transport {

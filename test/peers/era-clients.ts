@@ -1,6 +1,6 @@
 import {EventEmitter, once} from 'node:events';
-import {answersOf, capabilitiesOf} from './era-answers.js';
 import {type CommonClient, type EraClient, type Transport, tapped, type WireMessage} from './era-client.js';
+import {capabilitiesOf, handlersOf} from './era-handlers.js';
 import {isModern, type Release} from './eras.js';
 import type {Owner} from './listening.js';
 import type {Command} from './peers.js';
@@ -13,7 +13,7 @@ import type {Command} from './peers.js';
 interface SdkClient extends CommonClient {
 	connect(transport: Transport): Promise<void>;
 	setRequestHandler(what: unknown, handler: (request: {readonly params?: unknown}) => object): void;
-	callTool(...given: readonly unknown[]): ReturnType<EraClient['callTool']>;
+	callTool(...args: readonly unknown[]): ReturnType<EraClient['callTool']>;
 	/* Only in the handshake era. */
 	setLoggingLevel(level: string): Promise<unknown>;
 	subscribeResource(resource: {uri: string}): Promise<unknown>;
@@ -75,7 +75,7 @@ class Wire extends EventEmitter {
 interface Connection {
 	readonly client: SdkClient;
 	readonly wire: Wire;
-	readonly asked: readonly string[];
+	readonly serverRequests: readonly string[];
 }
 
 async function open(t: Owner, release: Release, command: Command): Promise<Connection> {
@@ -85,32 +85,32 @@ async function open(t: Owner, release: Release, command: Command): Promise<Conne
 	const sdk = await load(release, files);
 	const versionNegotiation = modern ? {versionNegotiation: {mode: {pin: version}}} : {};
 	const client = new sdk.Client(info, {capabilities: capabilitiesOf(version), ...versionNegotiation});
-	const asked: string[] = [];
-	for (const [method, answer] of Object.entries(answersOf(version))) {
+	const serverRequests: string[] = [];
+	for (const [method, handler] of Object.entries(handlersOf(version))) {
 		client.setRequestHandler(modern ? method : Reflect.get(sdk, requestSchemas[method] ?? ''), ({params}) => {
-			asked.push(method);
-			return answer(params);
+			serverRequests.push(method);
+			return handler(params);
 		});
 	}
 
 	const wire = new Wire();
 	t.teardown(() => client.close());
 	await client.connect(tapped(sdk.StdioClientTransport, command, message => wire.note(message)));
-	return {client, wire, asked};
+	return {client, wire, serverRequests};
 }
 
 const logLevelKey = 'io.modelcontextprotocol/logLevel';
 
 /** Connects a client of this SDK release to the server that the command starts. */
 export async function connect(t: Owner, release: Release, command: Command): Promise<EraClient> {
-	const {client, wire, asked} = await open(t, release, command);
+	const {client, wire, serverRequests} = await open(t, release, command);
 	const {version} = release;
 	const modern = isModern(version);
 	let level: object = {};
 	return {
 		version,
 		sdk: client,
-		asked,
+		serverRequests,
 		messages: wire.messages,
 		received: method => wire.received(method),
 		seen: method => wire.seen(method),
@@ -118,8 +118,8 @@ export async function connect(t: Owner, release: Release, command: Command): Pro
 			modern
 				? client.getNegotiatedProtocolVersion?.()
 				: wire.messages.find(message => message.result?.protocolVersion)?.result?.protocolVersion,
-		callTool(name, given = {}, options = {}) {
-			const call = {name, arguments: given, ...level};
+		callTool(name, args = {}, options = {}) {
+			const call = {name, arguments: args, ...level};
 			return modern ? client.callTool(call, options) : client.callTool(call, undefined, options);
 		},
 		async subscribe(uri) {
@@ -130,12 +130,12 @@ export async function connect(t: Owner, release: Release, command: Command): Pro
 				await client.subscribeResource({uri});
 			}
 		},
-		async setLevel(wanted) {
+		async setLevel(minimum) {
 			if (modern) {
 				// There is no session to store the level, so each request contains it.
-				level = {_meta: {[logLevelKey]: wanted}};
+				level = {_meta: {[logLevelKey]: minimum}};
 			} else {
-				await client.setLoggingLevel(wanted);
+				await client.setLoggingLevel(minimum);
 			}
 		},
 	};

@@ -3,7 +3,7 @@ import type {Script, Session} from './session.js';
 const rootsFirst = [{uri: 'file:///first', name: 'First'}];
 const rootsLater = [...rootsFirst, {uri: 'file:///later', name: 'Later é'}];
 
-const answers = {
+const formContent = {
 	name: 'Ada Lovelace',
 	check: true,
 	email: 'ada@example.com',
@@ -29,17 +29,17 @@ interface ClientState {
 function handleRequests({client, sdk, note}: Session, state: ClientState): void {
 	client.setRequestHandler(sdk.schema('ListRootsRequestSchema'), () => ({roots: state.roots}));
 	client.setRequestHandler(sdk.schema('CreateMessageRequestSchema'), request => {
-		note('asked to sample', paramsOf(request));
+		note('request to sample', paramsOf(request));
 		return {model: 'none', role: 'assistant', stopReason: 'endTurn', content: {type: 'text', text: 'Said ☃'}};
 	});
 	client.setRequestHandler(sdk.schema('ElicitRequestSchema'), request => {
-		note('asked to elicit', paramsOf(request));
+		note('request to elicit', paramsOf(request));
 		if (state.cancelling) {
 			state.cancelling.abort('changed my mind');
 			return {action: 'cancel'};
 		}
 
-		return 'url' in paramsOf(request) ? {action: 'accept'} : {action: 'accept', content: answers};
+		return 'url' in paramsOf(request) ? {action: 'accept'} : {action: 'accept', content: formContent};
 	});
 }
 
@@ -56,7 +56,7 @@ async function greet({client, note, step, seen}: Session): Promise<void> {
 }
 
 async function callTools({client, step}: Session): Promise<void> {
-	const call = (name: string, given: object) => step(name, client.callTool({name, arguments: given}));
+	const call = (name: string, args: object) => step(name, client.callTool({name, arguments: args}));
 	await call('echo', {message: 'quotes " \\ newline \n snow ☃ clef \u{1d11e} separator \u2028 nul \u0000'});
 	await call('get-sum', {a: 2, b: 40.5});
 	await call('get-structured-content', {location: 'Chicago'});
@@ -88,8 +88,8 @@ async function letServerAsk({client, step, seen}: Session, state: ClientState): 
 	state.roots = rootsLater;
 	await client.sendRootsListChanged();
 	await seen('notifications/message', 2);
-	const call = (name: string, given: object, signal = new AbortController().signal) =>
-		step(name, client.callTool({name, arguments: given}, undefined, {signal}));
+	const call = (name: string, args: object, signal = new AbortController().signal) =>
+		step(name, client.callTool({name, arguments: args}, undefined, {signal}));
 	await call('get-roots-list', {});
 	await call('trigger-sampling-request', {prompt: 'Say something', maxTokens: 7});
 	await call('trigger-elicitation-request', {});
@@ -101,7 +101,7 @@ async function letServerAsk({client, step, seen}: Session, state: ClientState): 
 }
 
 async function usePrompts({client, step}: Session): Promise<void> {
-	const get = (name: string, given: object) => step(name, client.getPrompt({name, arguments: given}));
+	const get = (name: string, args: object) => step(name, client.getPrompt({name, arguments: args}));
 	await get('simple-prompt', {});
 	await get('args-prompt', {city: 'Łódź', state: 'Poland'});
 	await get('resource-prompt', {resourceType: 'Text', resourceId: '7'});

@@ -56,7 +56,7 @@ async function goTooFar(call: Call): Promise<void> {
 	await call('list_allowed_directories', {});
 }
 
-type Call = (name: string, given: object) => Promise<void>;
+type Call = (name: string, args: object) => Promise<void>;
 
 function script(folder: string): Script {
 	return {
@@ -69,8 +69,7 @@ function script(folder: string): Script {
 		},
 		async play(session) {
 			await session.seen('roots/list');
-			const call: Call = (name, given) =>
-				session.step(name, session.client.callTool({name, arguments: given}));
+			const call: Call = (name, args) => session.step(name, session.client.callTool({name, arguments: args}));
 			await look(session, call, folder);
 			await readAndWrite(call, folder);
 			await goTooFar(call);

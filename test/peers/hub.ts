@@ -85,8 +85,8 @@ export async function startRealHub(
 	};
 }
 
-function ranBy(answer: unknown): Ran {
-	const {content, structuredContent, isError} = answer as {
+function ranBy(response: unknown): Ran {
+	const {content, structuredContent, isError} = response as {
 		readonly content: ReadonlyArray<{readonly text?: string}>;
 		readonly structuredContent?: {readonly result?: unknown};
 		readonly isError?: boolean;
@@ -98,8 +98,8 @@ function ranBy(answer: unknown): Ran {
 	};
 }
 
-const namesOf = (answer: unknown): string[] =>
-	(answer as {readonly tools: ReadonlyArray<{readonly name: string}>}).tools.map(({name}) => name);
+const namesOf = (response: unknown): string[] =>
+	(response as {readonly tools: ReadonlyArray<{readonly name: string}>}).tools.map(({name}) => name);
 
 /** Polls until a condition holds. The timeout of the test is the limit. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {

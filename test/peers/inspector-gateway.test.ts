@@ -64,7 +64,7 @@ for (const way of ['http', 'sse', 'bridge --url'] as const) {
 				inspectOnce(folder, direct, method),
 				inspect(folder, target, method),
 			]);
-			t.true(String(expected.stdout).includes(part), `${method.join(' ')} prints what was asked for`);
+			t.true(String(expected.stdout).includes(part), `${method.join(' ')} prints the expected part`);
 			t.deepEqual(through, expected, method.join(' '));
 		}
 	});

@@ -25,7 +25,7 @@ async function sameInspection(t: ExecutionContext, method: readonly string[], co
 	]);
 	t.deepEqual(through, direct);
 	t.is(through.code, code);
-	t.true(String(through.stdout).includes(part), 'the Inspector printed what was asked for');
+	t.true(String(through.stdout).includes(part), 'the Inspector printed the expected part');
 	t.deepEqual(await survivorsOf(marker), []);
 }
 

@@ -5,7 +5,7 @@ import type {ExecutionContext} from 'ava';
 import split2 from 'split2';
 import type {Command} from './peers.js';
 
-export interface Answer {
+export interface JsonResponse {
 	readonly id: unknown;
 	readonly result?: Readonly<Record<string, unknown>>;
 	readonly error?: {readonly code: number; readonly message: string};
@@ -23,7 +23,7 @@ export interface JsonEnding {
 export class JsonClient {
 	readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
 	readonly #closed: Promise<unknown>;
-	readonly #answers = new Map<unknown, Answer>();
+	readonly #responses = new Map<unknown, JsonResponse>();
 	readonly #noise: string[] = [];
 	#stderr = '';
 
@@ -43,10 +43,10 @@ export class JsonClient {
 
 	#take(line: string): void {
 		try {
-			const message: Answer & {method?: string} = JSON.parse(line);
+			const message: JsonResponse & {method?: string} = JSON.parse(line);
 			if (message.method === undefined) {
-				this.#answers.set(message.id, message);
-				this.#child.emit('answer');
+				this.#responses.set(message.id, message);
+				this.#child.emit('response');
 			}
 		} catch {
 			this.#noise.push(line);
@@ -62,19 +62,19 @@ export class JsonClient {
 	}
 
 	/** Resolves with the response to the request with that id. */
-	async answer(id: number): Promise<Answer> {
+	async response(id: number): Promise<JsonResponse> {
 		for (;;) {
-			const answer = this.#answers.get(id);
-			if (answer) {
-				return answer;
+			const response = this.#responses.get(id);
+			if (response) {
+				return response;
 			}
 
 			const ended = await Promise.race([
-				once(this.#child, 'answer').then(() => false),
+				once(this.#child, 'response').then(() => false),
 				this.#closed.then(() => true),
 			]);
-			if (ended && !this.#answers.has(id)) {
-				throw new Error(`It ended without an answer to ${id}: ${this.#stderr}`);
+			if (ended && !this.#responses.has(id)) {
+				throw new Error(`The process exited without a response to ${id}: ${this.#stderr}`);
 			}
 		}
 	}
@@ -110,10 +110,10 @@ export function listTools(id: number) {
 }
 
 /** The sorted names of the tools in a tools/list response. */
-export function toolNames({result, error}: Answer): string[] {
+export function toolNames({result, error}: JsonResponse): string[] {
 	const tools = result?.tools;
 	if (!Array.isArray(tools)) {
-		throw new TypeError(`There are no tools: ${JSON.stringify(error)}`);
+		throw new TypeError(`The response contains no tools: ${JSON.stringify(error)}`);
 	}
 
 	return tools.map(tool => String(Reflect.get(Object(tool), 'name'))).sort();

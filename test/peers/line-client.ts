@@ -44,7 +44,9 @@ export class LineClient {
 				this.#closed.then(() => true),
 			]);
 			if (ended && this.#lines < count) {
-				throw new Error(`It ended after ${this.#lines} of ${count} lines: ${Buffer.concat(this.#stderr)}`);
+				throw new Error(
+					`The process exited after ${this.#lines} of ${count} lines: ${Buffer.concat(this.#stderr)}`,
+				);
 			}
 		}
 	}

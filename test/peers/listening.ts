@@ -16,7 +16,7 @@ export interface Listening {
 	/** The output so far, truncated at the front. */
 	readonly text: () => string;
 	/** Resolves when the program writes, or has written, a matching line. */
-	said(line: RegExp): Promise<void>;
+	printed(line: RegExp): Promise<void>;
 	/** Sends a signal, and waits for the exit. */
 	stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
@@ -45,7 +45,7 @@ class Lines {
 			if (before) return resolve(before);
 			this.#waiting.set(resolve, pattern);
 			this.#child.once('error', reject);
-			this.#child.once('exit', code => reject(new Error(`It ended with ${code}: ${this.#text}`)));
+			this.#child.once('exit', code => reject(new Error(`The program exited with ${code}: ${this.#text}`)));
 			return;
 		});
 	}
@@ -79,7 +79,7 @@ export async function startListening(
 		port: Number(port),
 		pid: child.pid ?? -1,
 		text: () => lines.text,
-		said: async line => void (await lines.first(line)),
+		printed: async line => void (await lines.first(line)),
 		stop: signal => stop(child, signal),
 	};
 }

@@ -7,7 +7,7 @@ import {teamOf} from '../e2e/mail/support.js';
 import {type Delivered, openLetters} from '../e2e/mail-turns/support.js';
 import type {CodexKind} from './codex-clients.js';
 import {codexKinds} from './codex-clients.js';
-import {callTool, refuseWith, sayAndHold, sayIt} from './scripted-model.js';
+import {callTool, failWith, replyAndHold, replyWith} from './scripted-model.js';
 import {RealClient, type ServePlace, servePlace} from './serve-client.js';
 
 /* Mail that starts turns of both real Codex programs, as received by their model. */
@@ -47,9 +47,9 @@ async function crew(t: ExecutionContext, kind: CodexKind, settings: NodeJS.Proce
 	};
 }
 
-async function until(isSo: () => unknown): Promise<void> {
-	for (const started = performance.now(); !(await isSo()); await sleep(20))
-		if (performance.now() - started > 120_000) throw new Error('It never was so.');
+async function until(condition: () => unknown): Promise<void> {
+	for (const started = performance.now(); !(await condition()); await sleep(20))
+		if (performance.now() - started > 120_000) throw new Error('The condition was not met within 120 s.');
 }
 
 const isRead = (messages: readonly JsonObject[]): boolean => messages.every(({read}) => read === true);
@@ -59,24 +59,24 @@ for (const kind of codexKinds) {
 		`${kind}: delivers mail after a turn and while idle, in batches of ten, and marks it as read [FR-8.1] [FR-8.2] [FR-8.3] [FR-8.4] [FR-8.5] [FR-8.6] [FR-17.6]`,
 		async t => {
 			const at = await crew(t, kind);
-			await at.post('a', sayIt('GOT IT'), {message_id: 'the-id', timestamp: '2026-11-17T10:00:00.000Z'});
+			await at.post('a', replyWith('GOT IT'), {message_id: 'the-id', timestamp: '2026-11-17T10:00:00.000Z'});
 			await at.post('nobody', 'For whom?');
 			const client = await RealClient.start(t, at);
-			const {structured} = await client.call('codex', {prompt: sayIt('ONE'), identity: 'a'});
+			const {structured} = await client.call('codex', {prompt: replyWith('ONE'), identity: 'a'});
 			await until(async () => (await client.threads())[0]?.last_text === 'GOT IT');
 			t.like(at.deliveries()[0]?.[0], {
 				header: {from: 'dev-1', timestamp: '2026-11-17T10:00:00.000Z', message_id: 'the-id'},
 				body: 'say GOT IT',
 			});
 			await until(() => isRead(at.inbox('a')));
-			const held = new AbortController();
-			const {signal} = held;
+			const stalled = new AbortController();
+			const {signal} = stalled;
 			const {codex_id: codexId} = structured;
-			const running = client.call('codex-reply', {codex_id: codexId, prompt: sayAndHold('X')}, {signal});
+			const running = client.call('codex-reply', {codex_id: codexId, prompt: replyAndHold('X')}, {signal});
 			await client.busy('a');
 			for (let n = 0; n < 15; n++) await at.post('a', n === 14 ? 'x'.repeat(5000) : `number ${n}`);
-			t.false(isRead(at.inbox('a')), 'FR-17.6 it waits while the session is busy');
-			held.abort();
+			t.false(isRead(at.inbox('a')), 'mail waits while the session is busy [FR-17.6]');
+			stalled.abort();
 			await t.throwsAsync(running);
 			await until(() => at.deliveries().length === 3);
 			t.deepEqual(
@@ -96,27 +96,27 @@ for (const kind of codexKinds) {
 		async t => {
 			const at = await crew(t, kind);
 			const client = await RealClient.start(t, at);
-			const {structured} = await client.call('codex', {prompt: sayIt('ONE'), identity: 'a'});
-			await client.call('codex', {prompt: sayIt('ONE'), identity: 'b', auto_mail: false});
+			const {structured} = await client.call('codex', {prompt: replyWith('ONE'), identity: 'a'});
+			await client.call('codex', {prompt: replyWith('ONE'), identity: 'b', auto_mail: false});
 			await at.post('b', 'for atm_read alone');
 			const {codex_id: codexId} = structured;
-			const held = new AbortController();
+			const stalled = new AbortController();
 			const running = client.call(
 				'codex-reply',
-				{codex_id: codexId, prompt: sayAndHold('X')},
-				{signal: held.signal},
+				{codex_id: codexId, prompt: replyAndHold('X')},
+				{signal: stalled.signal},
 			);
 			await until(() => at.model.prompts().some(prompt => prompt.endsWith('hold X')));
 			await at.post('a', callTool('atm', 'atm_send', {to: 'dev-1', message: 'Got it.'}));
-			const queued = client.call('codex-reply', {codex_id: codexId, prompt: sayIt('TWO')});
-			held.abort();
+			const queued = client.call('codex-reply', {codex_id: codexId, prompt: replyWith('TWO')});
+			stalled.abort();
 			await t.throwsAsync(running);
 			t.is((await queued).structured.content, 'TWO');
 			await until(() => at.deliveries().length === 1);
-			const after = await client.call('codex-reply', {codex_id: codexId, prompt: sayIt('THREE')});
+			const after = await client.call('codex-reply', {codex_id: codexId, prompt: replyWith('THREE')});
 			t.is(after.structured.content, 'THREE');
 			await until(() => at.inbox('dev-1').length === 1);
-			t.like(at.inbox('dev-1')[0], {from: 'a', text: 'Got it.'}, 'the agent answers by its own tools');
+			t.like(at.inbox('dev-1')[0], {from: 'a', text: 'Got it.'}, 'the agent replies with its tools');
 			const kinds = at.model.prompts().map(prompt => /say (\w+)$/.exec(prompt)?.[1] ?? prompt.slice(0, 4));
 			t.deepEqual([...new Set(kinds)], ['ONE', 'hold', 'TWO', '1 me', 'THREE']);
 			t.like(at.inbox('b')[0], {read: false});
@@ -129,14 +129,14 @@ for (const kind of codexKinds) {
 		async t => {
 			const at = await crew(t, kind);
 			const before = await RealClient.start(t, at);
-			const {structured} = await before.call('codex', {prompt: sayIt('ONE'), identity: 'a'});
-			await at.post('a', sayAndHold('BEGUN'));
+			const {structured} = await before.call('codex', {prompt: replyWith('ONE'), identity: 'a'});
+			await at.post('a', replyAndHold('BEGUN'));
 			await until(() => at.deliveries().length === 1 && isRead(at.inbox('a')));
 			process.kill(before.pid, 'SIGKILL');
 			const client = await RealClient.start(t, at);
 			await until(() => at.inbox('a')[0]?.read === false);
 			const {codex_id: codexId} = structured;
-			const resumed = await client.call('codex', {codex_id: codexId, prompt: sayIt('AGAIN')});
+			const resumed = await client.call('codex', {codex_id: codexId, prompt: replyWith('AGAIN')});
 			t.is(resumed.structured.content, 'AGAIN', resumed.text);
 			await until(() => at.deliveries().length === 2 && isRead(at.inbox('a')));
 			t.deepEqual(at.deliveries()[0], at.deliveries()[1]);
@@ -149,14 +149,14 @@ for (const kind of codexKinds) {
 		async t => {
 			const at = await crew(t, kind, {ATM_AGENT_MCP_MAIL_POLL_INTERVAL_MS: '100'});
 			const client = await RealClient.start(t, at);
-			await client.call('codex', {prompt: sayIt('ONE'), identity: 'a'});
-			await at.post('a', refuseWith(400));
+			await client.call('codex', {prompt: replyWith('ONE'), identity: 'a'});
+			await at.post('a', failWith(400));
 			const mail = async (): Promise<JsonObject> =>
 				objectOf((await client.call('codex_status')).structured.mail);
 			await until(async () => (await mail()).parked === 1);
 			t.is(at.deliveries().length, 5);
 			t.like(at.inbox('a')[0], {read: false});
-			await at.post('a', sayIt('FINE'), {from: 'dev-2'});
+			await at.post('a', replyWith('FINE'), {from: 'dev-2'});
 			await until(async () => (await client.threads())[0]?.last_text === 'FINE');
 			const text = JSON.stringify({type: 'shutdown_request', requestId: 'r-1', from: 'team-lead'});
 			await at.post('a', text, {from: 'team-lead'});

@@ -2,7 +2,7 @@ import test from 'ava';
 import {listOf, objectOf} from '../../lib/util/json.js';
 import {native, teamOf} from '../e2e/mail/support.js';
 import {codexKinds} from './codex-clients.js';
-import {callTool, sayIt} from './scripted-model.js';
+import {callTool, replyWith} from './scripted-model.js';
 import {RealClient, servePlace} from './serve-client.js';
 
 /* Team mail with both real Codex programs: the agent calls the mail tools in a turn. */
@@ -26,8 +26,8 @@ for (const kind of codexKinds)
 			t.regex(first.text, /Message sent to dev-1@crew/);
 			t.like(team.inbox('dev-1')[0], {from: 'arch', text: 'PR is ready', read: false});
 			const {codex_id: codexId} = first.structured;
-			const turn = async (tool: string, given: object = {}): Promise<string> =>
-				(await client.call('codex-reply', {codex_id: codexId, prompt: callTool('atm', tool, given)})).text;
+			const turn = async (tool: string, args: object = {}): Promise<string> =>
+				(await client.call('codex-reply', {codex_id: codexId, prompt: callTool('atm', tool, args)})).text;
 			t.regex(
 				await turn('atm_send', {to: 'dev-9', message: 'x'}),
 				/Its members are team-lead, dev-1, dev-2, arch/,
@@ -58,7 +58,7 @@ for (const kind of codexKinds)
 			});
 			t.is(objectOf(sent.structured).from, 'arch', sent.text);
 			t.is(
-				(await client.call('codex-reply', {codex_id: codexId, prompt: sayIt('ON')})).structured.content,
+				(await client.call('codex-reply', {codex_id: codexId, prompt: replyWith('ON')})).structured.content,
 				'ON',
 			);
 		},
@@ -73,11 +73,15 @@ for (const kind of codexKinds)
 			const client = await RealClient.start(t, at, {args: ['--team', 'crew']});
 			const listed = listOf(objectOf(await client.sdk.listTools()).tools);
 			const names = listed.map(tool => String(objectOf(tool).name));
-			t.deepEqual([...new Set(names)], names, 'no two tools have one name');
+			t.deepEqual([...new Set(names)], names, 'tool names are unique');
 			for (const name of [...tools, 'codex', 'codex-reply']) t.true(names.includes(name), name);
-			const begun = await client.call('codex', {prompt: sayIt('ONE'), identity: 'arch', auto_mail: false});
+			const begun = await client.call('codex', {
+				prompt: replyWith('ONE'),
+				identity: 'arch',
+				auto_mail: false,
+			});
 			const {codex_id: codexId} = begun.structured;
-			const use = (tool: string, given: object = {}) => client.call(tool, {codex_id: codexId, ...given});
+			const use = (tool: string, args: object = {}) => client.call(tool, {codex_id: codexId, ...args});
 			await use('atm_send', {to: 'dev-1', message: 'PR is ready'});
 			t.like(team.inbox('dev-1')[0], {from: 'arch', text: 'PR is ready', read: false});
 			const forged = await use('atm_send', {to: 'dev-1', message: 'Stop', identity: 'team-lead'});
@@ -86,7 +90,7 @@ for (const kind of codexKinds)
 			team.put('arch', [native('dev-2', 'LGTM', {message_id: 'm-2'})]);
 			for (const look of ['first', 'second'])
 				t.is((await use('atm_pending_count')).structured.unread, 1, look);
-			t.false(team.inbox('arch')[0].read, 'who counts marks nothing');
+			t.false(team.inbox('arch')[0].read, 'counting marks nothing as read');
 			const [message] = listOf((await use('atm_read')).structured.messages);
 			t.like(message, {from: 'dev-2', message: 'LGTM', message_id: 'm-2', read: false});
 			t.is((await use('atm_pending_count')).structured.unread, 0);

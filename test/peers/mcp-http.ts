@@ -1,4 +1,4 @@
-import type {Answer} from './json-client.js';
+import type {JsonResponse} from './json-client.js';
 
 /** A message without `jsonrpc`, which the client below adds. */
 interface Outgoing {
@@ -7,14 +7,14 @@ interface Outgoing {
 	readonly params?: object;
 }
 
-function messagesIn(body: string, type: string): Answer[] {
-	if (type.startsWith('application/json')) return [JSON.parse(body) as Answer];
+function messagesIn(body: string, type: string): JsonResponse[] {
+	if (type.startsWith('application/json')) return [JSON.parse(body) as JsonResponse];
 	// Each event of these servers has one line of data. The first event of a stream has no data or an empty
 	// line.
 	const lines = body.split('\n').filter(line => line.startsWith('data:'));
 	return lines.flatMap(line => {
 		const text = line.slice('data:'.length).trim();
-		return text === '' ? [] : [JSON.parse(text) as Answer];
+		return text === '' ? [] : [JSON.parse(text) as JsonResponse];
 	});
 }
 
@@ -30,27 +30,27 @@ export class McpHttp {
 	}
 
 	/** Initializes with that version, and returns the response. */
-	async connect(protocolVersion: string, capabilities: object = {}): Promise<Answer> {
+	async connect(protocolVersion: string, capabilities: object = {}): Promise<JsonResponse> {
 		const clientInfo = {name: 'acceptance', version: '0'};
-		const answer = await this.ask('initialize', {protocolVersion, capabilities, clientInfo});
-		this.#headers['mcp-protocol-version'] = String(answer.result?.protocolVersion);
-		await this.tell('notifications/initialized');
-		return answer;
+		const reply = await this.request('initialize', {protocolVersion, capabilities, clientInfo});
+		this.#headers['mcp-protocol-version'] = String(reply.result?.protocolVersion);
+		await this.notify('notifications/initialized');
+		return reply;
 	}
 
 	/** Sends a request, and waits for the response. */
-	async ask(method: string, params: object = {}): Promise<Answer> {
+	async request(method: string, params: object = {}): Promise<JsonResponse> {
 		this.#lastId += 1;
 		const id = this.#lastId;
 		const response = await this.#post({id, method, params});
 		const body = await response.text();
 		const messages = messagesIn(body, response.headers.get('content-type') ?? '');
-		const answer = messages.find(message => message.id === id);
-		if (answer === undefined) throw new Error(`HTTP ${response.status} without an answer: ${body}`);
-		return answer;
+		const reply = messages.find(message => message.id === id);
+		if (reply === undefined) throw new Error(`HTTP ${response.status} without a response: ${body}`);
+		return reply;
 	}
 
-	async tell(method: string): Promise<void> {
+	async notify(method: string): Promise<void> {
 		const response = await this.#post({method});
 		if (response.status !== 202) throw new Error(`HTTP ${response.status}: ${await response.text()}`);
 	}

@@ -24,7 +24,7 @@ async function greet({client, note, step}: Session): Promise<void> {
 }
 
 async function remember({client, step}: Session): Promise<void> {
-	const call = (name: string, given: object) => step(name, client.callTool({name, arguments: given}));
+	const call = (name: string, args: object) => step(name, client.callTool({name, arguments: args}));
 	await call('create_entities', {entities});
 	await call('create_entities', {entities});
 	await call('create_relations', {relations: [{from: 'Ada', to: 'Engine', relationType: 'programs'}]});

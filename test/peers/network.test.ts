@@ -47,13 +47,13 @@ async function startBridge(t: ExecutionContext, kind: Kind, upstreamUrl: URL): P
 	const join = (client: Endpoint): void => {
 		const options = {name: 'fixture', url: upstreamUrl, log};
 		const upstream = kind === 'sse' ? sseClient(options) : webSocketClient(options);
-		const link = connect(
+		const connection = connect(
 			client,
 			wrapStages({log, upstream: 'fixture', transport: kind, timeoutMs: 0}),
 			upstream,
 		);
 		const end = async (): Promise<void> => {
-			link.unsubscribe();
+			connection.unsubscribe();
 			await upstream.close();
 		};
 		t.teardown(end);
@@ -94,7 +94,7 @@ async function startClient(
 	t: ExecutionContext,
 	kind: Kind,
 	port: number,
-): Promise<{client: SdkClient; heard: unknown[]}> {
+): Promise<{client: SdkClient; methods: unknown[]}> {
 	const {Client, schema} = await loadSdk();
 	// The SDK's transport uses the global WebSocket, which Node 20 does not have.
 	Object.assign(globalThis, {WebSocket});
@@ -113,13 +113,13 @@ async function startClient(
 	const transport = new Transport(new URL(url));
 	await client.connect(transport);
 	t.teardown(() => client.close());
-	const heard: unknown[] = [];
+	const methods: unknown[] = [];
 	const {onmessage} = transport;
 	transport.onmessage = message => {
-		heard.push(Reflect.get(message as object, 'method'));
+		methods.push(Reflect.get(message as object, 'method'));
 		onmessage?.(message);
 	};
-	return {client, heard};
+	return {client, methods};
 }
 
 const text = (result: unknown): string => JSON.stringify(result);
@@ -128,7 +128,7 @@ for (const from of ['sse', 'ws'] as const)
 	for (const to of ['sse', 'ws'] as const) {
 		test.serial(`connects a real client over ${from} to a real server over ${to}`, async t => {
 			const {url} = await startServer(t, to);
-			const {client, heard} = await startClient(t, from, await startBridge(t, to, url));
+			const {client, methods} = await startClient(t, from, await startBridge(t, to, url));
 			t.like(client.getServerVersion(), {name: 'bridge-fixture'});
 			t.regex(text(await client.listTools()), /bridge_echo/);
 			const long = 'é\u2028'.repeat(500_000);
@@ -138,7 +138,7 @@ for (const from of ['sse', 'ws'] as const)
 			const sampled = await client.callTool({name: 'test_sampling', arguments: {prompt: 'x'}});
 			t.regex(text(sampled), /from the client/);
 			await client.callTool({name: 'test_tool_with_progress'}, undefined, {onprogress: () => {}});
-			t.is(heard.filter(method => method === 'notifications/progress').length, 3);
+			t.is(methods.filter(method => method === 'notifications/progress').length, 3);
 			const all = Array.from({length: 50}, (_, n) => client.callTool({name: 'bridge_echo', arguments: {n}}));
 			for (const [n, one] of (await Promise.all(all)).entries()) t.true(text(one).includes(`{\\"n\\":${n}}`));
 		});
@@ -147,10 +147,10 @@ for (const from of ['sse', 'ws'] as const)
 			const {process: server, url} = await startServer(t, to);
 			const {client} = await startClient(t, from, await startBridge(t, to, url));
 			const call = client.callTool({name: 'bridge_slow', arguments: {ms: 60_000}});
-			const refused = t.throwsAsync(call, {message: /fixture/});
+			const failed = t.throwsAsync(call, {message: /fixture/});
 			await client.ping();
 			server.kill('SIGKILL');
-			t.is(Reflect.get((await refused) ?? {}, 'code'), -31_001);
+			t.is(Reflect.get((await failed) ?? {}, 'code'), -31_001);
 			await t.throwsAsync(client.ping());
 		});
 	}

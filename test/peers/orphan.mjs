@@ -49,11 +49,11 @@ async function watchClient(args) {
 	const client = fork(fileURLToPath(import.meta.url), args, {env: {...process.env, ORPHAN_MARKER: marker}});
 	const exited = once(client, 'exit').then(() => 'yes');
 	await once(client, 'disconnect');
-	const answer = await Promise.race([
+	const outcome = await Promise.race([
 		exited,
 		setTimeout(PATIENCE_MS, `no, not within ${PATIENCE_MS / 1000} s`),
 	]);
-	print(`client exits: ${answer}`);
+	print(`client exits: ${outcome}`);
 	const left = processesWith(marker, client.pid);
 	print(`processes left: ${left.length}`);
 	for (const pid of left) {

@@ -86,8 +86,8 @@ export async function checkToolResults(pair: Pair): Promise<void> {
 	}
 
 	if (server >= '2025-11-25') {
-		const given = {name: 'Ada', phone: '1'};
-		const echoed = textOf(await client.callTool('json_schema_2020_12_tool', given));
-		t.deepEqual(JSON.parse(echoed ?? ''), given);
+		const args = {name: 'Ada', phone: '1'};
+		const echoed = textOf(await client.callTool('json_schema_2020_12_tool', args));
+		t.deepEqual(JSON.parse(echoed ?? ''), args);
 	}
 }

@@ -57,8 +57,8 @@ export async function checkResources({t, client, server}: Pair): Promise<void> {
 export async function checkPrompts({t, client, server}: Pair): Promise<void> {
 	const {prompts} = await client.sdk.listPrompts();
 	t.deepEqual(prompts.map(prompt => prompt.name).sort(), promptsOf(server));
-	const get = async (name: string, given: object = {}) =>
-		(await client.sdk.getPrompt({name, arguments: given})).messages.map(message => message.content);
+	const get = async (name: string, args: object = {}) =>
+		(await client.sdk.getPrompt({name, arguments: args})).messages.map(message => message.content);
 	const [simple] = await get('test_simple_prompt');
 	t.like(simple, {type: 'text', text: 'This is a simple prompt for testing.'});
 	const [filled] = await get('test_prompt_with_arguments', {arg1: 'é', arg2: 'two'});
@@ -79,10 +79,10 @@ export async function checkPrompts({t, client, server}: Pair): Promise<void> {
 }
 
 export async function checkCompletion({t, client, server}: Pair): Promise<void> {
-	const complete = async (given: object) => {
+	const complete = async (args: object) => {
 		const ref = {type: 'ref/prompt', name: 'test_prompt_with_arguments'};
 		const argument = {name: 'arg1', value: 'par'};
-		return (await client.sdk.complete({ref, argument, ...given})).completion.values;
+		return (await client.sdk.complete({ref, argument, ...args})).completion.values;
 	};
 	t.deepEqual(await complete({}), ['paris', 'park', 'party']);
 	if (client.version >= '2025-06-18') {

@@ -2,9 +2,9 @@ import test from 'ava';
 import {type Release, releases, type Version, versions} from './eras.js';
 import {checkMessages, direct, pairFor} from './pair.js';
 import {checkToolResults} from './pair-content.js';
-import {checkCancellation, checkChanges, checkLogging, checkProgress} from './pair-notices.js';
+import {checkCancellation, checkChanges, checkLogging, checkProgress} from './pair-notifications.js';
 import {checkCompletion, checkGreeting, checkPrompts, checkResources, checkToolList} from './pair-offers.js';
-import {checkChoices, checkElicitation, checkRoots, checkRounds, checkSampling} from './pair-questions.js';
+import {checkChoices, checkElicitation, checkRoots, checkRounds, checkSampling} from './pair-requests.js';
 
 function testPair(client: Release, server: Version): void {
 	const title = `pair ${client.version} client (SDK ${client.sdk}) ⇄ ${server} server`;

@@ -6,8 +6,8 @@ import type {Command} from './peers.js';
 
 const client = '"protocolVersion":"2025-11-25","clientInfo":{"name":"raw","version":"0"}';
 
-function call(id: string, name: string, given: string): string {
-	return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":${given}}}`;
+function call(id: string, name: string, args: string): string {
+	return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`;
 }
 
 /** Requests with a deterministic one-line response. */

@@ -44,7 +44,7 @@ async function sameBytes(
 	t.deepEqual(
 		direct.stderr.split('\n').filter(line => !through.stderr.split('\n').includes(line)),
 		[],
-		'stderr of the server is passed on',
+		'forwards the stderr of the server',
 	);
 	t.deepEqual(await survivorsOf(marker), []);
 }

@@ -108,8 +108,8 @@ for (const [kind, expected] of [
 	test.serial(`Codex calls a tool in a real turn: ${kind} [U-P0-1]`, async t => {
 		t.timeout(150_000);
 		const model = await startModel(t);
-		const said = await codexExec(await homeWith(t, model, kind), calls[kind]);
-		t.true(said.includes(expected), said);
+		const reply = await codexExec(await homeWith(t, model, kind), calls[kind]);
+		t.true(reply.includes(expected), reply);
 	});
 
 test.serial('Codex exits with the reason when a required server is broken [U-P0-2]', async t => {

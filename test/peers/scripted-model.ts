@@ -29,13 +29,13 @@ interface ModelRequest {
 export interface ScriptedModel {
 	readonly port: number;
 	/** The number of requests so far whose last user message matches. */
-	readonly asked: (pattern?: RegExp) => number;
+	readonly requestCount: (pattern?: RegExp) => number;
 	/** The input of the last request, as JSON. */
-	readonly given: () => string;
+	readonly lastInput: () => string;
 	/** The last request whose last user message contains this text. */
-	readonly heard: (text: string) => Heard;
-	/** Sends the reply that `sayWhenTold` delays. */
-	readonly tell: (text: string) => void;
+	readonly requestWith: (text: string) => ModelInput;
+	/** Sends the reply that `replyOnRelease` delays. */
+	readonly release: (text: string) => void;
 	/** Never completes replies to matching user messages from now on. */
 	readonly holdOn: (pattern: RegExp) => void;
 	/** The last user message of each request so far. */
@@ -45,7 +45,7 @@ export interface ScriptedModel {
 }
 
 /** The parts of a model request that come from a user or a developer. */
-export interface Heard {
+export interface ModelInput {
 	readonly model: string;
 	readonly effort: string | undefined;
 	/**
@@ -58,23 +58,23 @@ export interface Heard {
 }
 
 /** A prompt that makes the model reply with this text, which must be one line. */
-export const sayIt = (text: string): string => `say ${text}`;
+export const replyWith = (text: string): string => `say ${text}`;
 
 /** A prompt that makes the model stream this text and never complete. */
-export const sayAndHold = (text: string): string => `hold ${text}`;
+export const replyAndHold = (text: string): string => `hold ${text}`;
 
-/** A prompt that makes the model reply with this text when the test calls `tell`. */
-export const sayWhenTold = (text: string): string => `wait ${text}`;
+/** A prompt that makes the model reply with this text when the test calls `release`. */
+export const replyOnRelease = (text: string): string => `wait ${text}`;
 
 /** A prompt that makes the model fail with this HTTP status. */
-export const refuseWith = (status: number): string => `refuse ${status}`;
+export const failWith = (status: number): string => `refuse ${status}`;
 
 /** A prompt that makes the model run a command outside of the sandbox, and then reply with its output. */
 export const runOutside = (command: string): string => `run ${JSON.stringify(command)}`;
 
 /** A prompt that makes the model call a tool of an MCP server, and then reply with its result. */
-export function callTool(server: string, tool: string, given: object = {}): string {
-	return `call ${server} ${tool} ${JSON.stringify(given)}`;
+export function callTool(server: string, tool: string, args: object = {}): string {
+	return `call ${server} ${tool} ${JSON.stringify(args)}`;
 }
 
 function textOf({content = ''}: ModelRequest['input'][number]): string {
@@ -89,19 +89,19 @@ const lastUserText = (request: ModelRequest): string => textsOf(request, 'user')
 /** The next output item: a tool call or a message. */
 function nextItem(request: ModelRequest, serial: number): object {
 	const last = request.input.at(-1);
-	const say = (text: string) => ({
+	const message = (text: string) => ({
 		type: 'message',
 		role: 'assistant',
 		id: `msg_${serial}`,
 		content: [{type: 'output_text', text}],
 	});
 	if (last?.type?.endsWith('_call_output')) {
-		return say(`The tool said: ${JSON.stringify(last.output)}`);
+		return message(`The tool returned: ${JSON.stringify(last.output)}`);
 	}
 
 	const text = lastUserText(request);
 	const words = /^(?:say|wait) (.*)$/m.exec(text);
-	if (words) return say(words[1] ?? '');
+	if (words) return message(words[1] ?? '');
 	const command = /^run (.*)$/m.exec(text);
 	if (command) return escalation(JSON.parse(command[1] ?? ''), serial);
 	const call = /^call (\S+) (\S+) (.*)$/m.exec(text);
@@ -114,7 +114,7 @@ function nextItem(request: ModelRequest, serial: number): object {
 				name: call[2],
 				arguments: call[3],
 			}
-		: say(`You said: ${text}`);
+		: message(`Echo of the prompt: ${text}`);
 }
 
 /** A command that requires permission to run outside of the sandbox. */
@@ -126,7 +126,7 @@ const escalation = (cmd: unknown, serial: number) => ({
 	arguments: JSON.stringify({cmd, sandbox_permissions: 'require_escalated', justification: 'It has to be.'}),
 });
 
-const written = (event: {readonly type: string}): string =>
+const formatEvent = (event: {readonly type: string}): string =>
 	`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
 /** Streams the beginning of a reply, and leaves the response open. */
@@ -138,7 +138,7 @@ function hold(response: ServerResponse, text: string, serial: number): void {
 		{type: 'response.output_text.delta', item_id: item.id, delta: text},
 	];
 	response.writeHead(200, {'content-type': 'text/event-stream'});
-	response.write(events.map(written).join(''));
+	response.write(events.map(formatEvent).join(''));
 }
 
 function stream(response: ServerResponse, item: object, serial: number): void {
@@ -156,16 +156,16 @@ function stream(response: ServerResponse, item: object, serial: number): void {
 		{type: 'response.completed', response: {id, usage}},
 	];
 	response.writeHead(200, {'content-type': 'text/event-stream'});
-	response.end(events.map(written).join(''));
+	response.end(events.map(formatEvent).join(''));
 }
 
 /** Starts the model. It stops with the test. */
 export async function startModel(t: Pick<ExecutionContext, 'teardown'>): Promise<ScriptedModel> {
 	const requests: ModelRequest[] = [];
-	const heldOn: RegExp[] = [/^hold /m];
-	const told = new Set<string>();
-	const untold = new Map<string, () => void>();
-	const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+	const stalled: RegExp[] = [/^hold /m];
+	const released = new Set<string>();
+	const delayed = new Map<string, () => void>();
+	const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
 		if (request.method !== 'POST') {
 			response.end('{"models":[],"object":"list","data":[]}');
 			return;
@@ -174,17 +174,17 @@ export async function startModel(t: Pick<ExecutionContext, 'teardown'>): Promise
 		const body = (await json(request)) as ModelRequest;
 		requests.push(body);
 		const text = lastUserText(body);
-		const held = heldOn.some(pattern => pattern.test(text));
-		const awaited = /^wait (.*)$/m.exec(text)?.[1];
-		const refusal = /^refuse (\d+)$/m.exec(text);
-		if (refusal) response.writeHead(Number(refusal[1])).end('{"error":{"message":"refused"}}');
-		else if (held) hold(response, /^hold (.*)$/m.exec(text)?.[1] ?? '', requests.length);
-		else if (awaited === undefined || told.has(awaited))
+		const isStalled = stalled.some(pattern => pattern.test(text));
+		const delayedText = /^wait (.*)$/m.exec(text)?.[1];
+		const failure = /^refuse (\d+)$/m.exec(text);
+		if (failure) response.writeHead(Number(failure[1])).end('{"error":{"message":"refused"}}');
+		else if (isStalled) hold(response, /^hold (.*)$/m.exec(text)?.[1] ?? '', requests.length);
+		else if (delayedText === undefined || released.has(delayedText))
 			stream(response, nextItem(body, requests.length), requests.length);
-		else untold.set(awaited, () => stream(response, nextItem(body, requests.length), requests.length));
+		else delayed.set(delayedText, () => stream(response, nextItem(body, requests.length), requests.length));
 	};
 	const server = createServer((request, response) => {
-		answer(request, response).catch(() => response.destroy());
+		respond(request, response).catch(() => response.destroy());
 	});
 	server.listen(0, '127.0.0.1');
 	await once(server, 'listening');
@@ -194,23 +194,23 @@ export async function startModel(t: Pick<ExecutionContext, 'teardown'>): Promise
 	});
 	return {
 		port: (server.address() as AddressInfo).port,
-		asked: (pattern = /^/) => requests.filter(request => pattern.test(lastUserText(request))).length,
-		given: () => JSON.stringify(requests.at(-1)?.input),
-		heard(text) {
+		requestCount: (pattern = /^/) => requests.filter(request => pattern.test(lastUserText(request))).length,
+		lastInput: () => JSON.stringify(requests.at(-1)?.input),
+		requestWith(text) {
 			const found = requests.findLast(request => lastUserText(request).includes(text));
-			if (!found) throw new Error(`The model was never told ${text}.`);
+			if (!found) throw new Error(`The model got no prompt with ${text}.`);
 			const {model, instructions, reasoning} = found;
 			const developers = textsOf(found, 'developer');
 			const base = instructions ?? developers.shift() ?? '';
 			const developer = developers.join('\n');
 			return {model, effort: reasoning?.effort, base, developer, users: textsOf(found, 'user')};
 		},
-		tell(text) {
-			told.add(text);
-			untold.get(text)?.();
-			untold.delete(text);
+		release(text) {
+			released.add(text);
+			delayed.get(text)?.();
+			delayed.delete(text);
 		},
-		holdOn: pattern => void heldOn.push(pattern),
+		holdOn: pattern => void stalled.push(pattern),
 		prompts: () => requests.map(lastUserText),
 		toolsOf(name) {
 			const found = requests.at(-1)?.tools?.find(tool => tool.name === `mcp__${name}`);

@@ -33,8 +33,8 @@ export type Outcome = {
 	readonly codexId: string;
 };
 
-export function outcomeOf(answer: unknown): Outcome {
-	const result = objectOf(answer);
+export function outcomeOf(response: unknown): Outcome {
+	const result = objectOf(response);
 	const text = listOf(result.content)
 		.map(item => String(objectOf(item).text))
 		.join('\n');
@@ -52,7 +52,7 @@ export type ClientOptions = {
 	/** The arguments after `bridge serve`. */
 	readonly args?: readonly string[];
 	/** Responds to the elicitations of Codex. Without it the client does not support elicitation. */
-	readonly onQuestion?: (params: JsonObject) => object;
+	readonly onElicitation?: (params: JsonObject) => object;
 };
 
 type BridgeProcess = {readonly pid: number; readonly stdin: NodeJS.WritableStream};
@@ -80,7 +80,7 @@ export class RealClient {
 	static async start(
 		t: Lasting,
 		{repo, env}: Pick<ServePlace, 'repo' | 'env'>,
-		{args = [], onQuestion}: ClientOptions = {},
+		{args = [], onElicitation}: ClientOptions = {},
 	): Promise<RealClient> {
 		const {Client, StdioClientTransport, schema} = await loadSdk();
 		const transport = new StdioClientTransport({
@@ -92,11 +92,11 @@ export class RealClient {
 		});
 		const sdk = new Client(
 			{name: 'peers', version: '1'},
-			{capabilities: onQuestion ? {elicitation: {}} : {}},
+			{capabilities: onElicitation ? {elicitation: {}} : {}},
 		);
-		if (onQuestion)
+		if (onElicitation)
 			sdk.setRequestHandler(schema('ElicitRequestSchema'), request =>
-				onQuestion(objectOf(objectOf(request).params)),
+				onElicitation(objectOf(objectOf(request).params)),
 			);
 		await sdk.connect(transport);
 		// The SDK's close() sends a signal after 2 s, so tests use the process directly.
@@ -149,7 +149,7 @@ export class RealClient {
 	}
 
 	/** Closes the stdin of bridge without a signal, and waits for its exit. */
-	async hangUp(): Promise<void> {
+	async closeInput(): Promise<void> {
 		this.#process.stdin.end();
 		await this.gone;
 	}
@@ -191,7 +191,7 @@ export function shareServe(
 	});
 	return kind => {
 		const serving = servings.get(kind);
-		if (!serving) throw new Error('It is started before the first test.');
+		if (!serving) throw new Error('The server starts before the first test.');
 		return serving;
 	};
 }

@@ -2,7 +2,7 @@ import {mkdirSync, realpathSync} from 'node:fs';
 import {join} from 'node:path';
 import test from 'ava';
 import {codexKinds, startCodex} from './codex-clients.js';
-import {runOutside, sayIt} from './scripted-model.js';
+import {replyWith, runOutside} from './scripted-model.js';
 import {RealClient, servePlace, shareServe} from './serve-client.js';
 
 /* Both real Codex programs: messages that they drop, and settings that change between turns. */
@@ -21,41 +21,41 @@ for (const kind of codexKinds) {
 		async t => {
 			const {client, at} = serving(kind);
 			const {codexId} = await client.codex({
-				prompt: sayIt('ONE'),
+				prompt: replyWith('ONE'),
 				identity: 'half',
 				'developer-instructions': 'DEV \ud800.',
 				config: {'x \ud800': 'y \udc00'},
 			});
-			t.true(at.model.heard('ONE').developer.includes('DEV \ufffd.'));
-			const reply = await client.reply(codexId, `${sayIt('TWO')}\nhalf \ud83d.`);
+			t.true(at.model.requestWith('ONE').developer.includes('DEV \ufffd.'));
+			const reply = await client.reply(codexId, `${replyWith('TWO')}\nhalf \ud83d.`);
 			t.is(reply.structured.content, 'TWO');
-			t.is(at.model.heard('TWO').users.at(-1), `${sayIt('TWO')}\nhalf \ufffd.`);
-			t.is((await client.reply(codexId, sayIt('THREE'))).structured.content, 'THREE');
+			t.is(at.model.requestWith('TWO').users.at(-1), `${replyWith('TWO')}\nhalf \ufffd.`);
+			t.is((await client.reply(codexId, replyWith('THREE'))).structured.content, 'THREE');
 			t.like((await client.close(codexId)).structured, {status: 'closed'});
-			t.false((await client.codex({codex_id: codexId, prompt: sayIt('FOUR')})).isError);
+			t.false((await client.codex({codex_id: codexId, prompt: replyWith('FOUR')})).isError);
 		},
 	);
 
 	test.serial(`${kind}: rejects a config that is too deeply nested for Codex [S-D1]`, async t => {
 		const {client} = serving(kind);
-		const {error} = await client.codex({prompt: sayIt('X'), config: {a: nested(140)}});
+		const {error} = await client.codex({prompt: replyWith('X'), config: {a: nested(140)}});
 		t.like(error, {code: -32007});
 		t.regex(String(error.message), /^config is nested deeper/);
-		t.is((await client.codex({prompt: sayIt('X'), config: {a: nested(90)}})).structured.content, 'X');
+		t.is((await client.codex({prompt: replyWith('X'), config: {a: nested(90)}})).structured.content, 'X');
 	});
 
 	test.serial(`${kind}: abandons a request that Codex drops, and the thread stays usable [S-D1]`, async t => {
 		const {client} = await startCodex(t, kind);
-		const {threadId} = await client.codex(sayIt('ONE'));
-		const first = client.make('codex', {prompt: sayIt('X'), config: {a: nested(140)}});
+		const {threadId} = await client.codex(replyWith('ONE'));
+		const first = client.make('codex', {prompt: replyWith('X'), config: {a: nested(140)}});
 		client.cancel(first);
 		t.is((await first.answer).status, 'interrupted');
 		// Only codex app-server accepts settings with a turn.
 		const settings = kind === 'app-server' ? {'io.bridge/settings': {config: nested(140)}} : {};
-		const made = client.make('codex-reply', {threadId, prompt: sayIt('TWO')}, settings);
+		const made = client.make('codex-reply', {threadId, prompt: replyWith('TWO')}, settings);
 		client.cancel(made);
 		t.is((await made.answer).status, 'interrupted');
-		t.is((await client.reply(threadId, sayIt('THREE'))).text, 'THREE');
+		t.is((await client.reply(threadId, replyWith('THREE'))).text, 'THREE');
 	});
 
 	test.serial(
@@ -65,7 +65,8 @@ for (const kind of codexKinds) {
 			const policy = {'approval-policy': 'on-request', sandbox: 'read-only'};
 			const {text} = await client.codex({prompt: runOutside('echo NO'), identity: 'asks', ...policy});
 			t.regex(text, /An approval was declined without asking the user, since the client does not support/);
-			if (kind === 'mcp-server') t.regex(text, /The tool said: .*The user was not asked, since the client/);
+			if (kind === 'mcp-server')
+				t.regex(text, /The tool returned: .*The user was not asked, since the client/);
 		},
 	);
 
@@ -73,10 +74,10 @@ for (const kind of codexKinds) {
 		`${kind}: applies a config that is a string of JSON, and rejects other types [S-D7]`,
 		async t => {
 			const {client, at} = serving(kind);
-			await client.codex({prompt: sayIt('E1'), config: '{"model_reasoning_effort":"high"}'});
-			t.is(at.model.heard('E1').effort, 'high');
+			await client.codex({prompt: replyWith('E1'), config: '{"model_reasoning_effort":"high"}'});
+			t.is(at.model.requestWith('E1').effort, 'high');
 			for (const config of ['high', '[1]', ['x'], 5])
-				t.like((await client.codex({prompt: sayIt('X'), identity: 'b', config})).error, {code: -32007});
+				t.like((await client.codex({prompt: replyWith('X'), identity: 'b', config})).error, {code: -32007});
 		},
 	);
 }
@@ -85,10 +86,10 @@ test.serial('app-server: settings of a call change a running session [S-D7]', as
 	const {client, at} = serving('app-server');
 	const folder = join(realpathSync(at.repo), 'sub');
 	mkdirSync(folder);
-	const {codexId} = await client.codex({prompt: sayIt('ONE'), identity: 'a', model: 'one'});
+	const {codexId} = await client.codex({prompt: replyWith('ONE'), identity: 'a', model: 'one'});
 	const changed = await client.codex({
 		codex_id: codexId,
-		prompt: sayIt('TWO'),
+		prompt: replyWith('TWO'),
 		model: 'two',
 		cwd: 'sub',
 		sandbox: 'workspace-write',
@@ -97,21 +98,21 @@ test.serial('app-server: settings of a call change a running session [S-D7]', as
 		auto_mail: false,
 	});
 	t.is(changed.structured.content, 'TWO');
-	t.is(at.model.heard('TWO').model, 'two');
-	t.regex(at.model.heard('TWO').developer, /`sandbox_mode` is `workspace-write`/);
-	t.true(at.model.given().includes(folder), at.model.given());
+	t.is(at.model.requestWith('TWO').model, 'two');
+	t.regex(at.model.requestWith('TWO').developer, /`sandbox_mode` is `workspace-write`/);
+	t.true(at.model.lastInput().includes(folder), at.model.lastInput());
 	t.like(await client.thread(codexId), {tag: 'new', auto_mail: false, cwd: folder});
-	await client.reply(codexId, sayIt('THREE'));
-	t.is(at.model.heard('THREE').model, 'two');
+	await client.reply(codexId, replyWith('THREE'));
+	t.is(at.model.requestWith('THREE').model, 'two');
 });
 
 test.serial('mcp-server: rejects settings that cannot change, and applies labels [S-D7]', async t => {
 	const {client} = serving('mcp-server');
-	const {codexId} = await client.codex({prompt: sayIt('ONE'), identity: 'a', model: 'one'});
-	const {error} = await client.codex({codex_id: codexId, prompt: sayIt('X'), model: 'two', tag: 'no'});
+	const {codexId} = await client.codex({prompt: replyWith('ONE'), identity: 'a', model: 'one'});
+	const {error} = await client.codex({codex_id: codexId, prompt: replyWith('X'), model: 'two', tag: 'no'});
 	t.regex(String(error.message), /\(mcp-server\) sets model when a session starts/);
 	t.like(await client.thread(codexId), {tag: null});
-	await client.codex({codex_id: codexId, prompt: sayIt('TWO'), model: 'one', tag: 'new'});
+	await client.codex({codex_id: codexId, prompt: replyWith('TWO'), model: 'one', tag: 'new'});
 	t.like(await client.thread(codexId), {tag: 'new'});
 });
 
@@ -122,17 +123,17 @@ for (const kind of codexKinds)
 			t.timeout(120_000);
 			const at = await servePlace(t, kind);
 			const before = await RealClient.start(t, at);
-			const {codexId} = await before.codex({prompt: sayIt('ONE'), identity: 'd'});
-			await before.hangUp();
+			const {codexId} = await before.codex({prompt: replyWith('ONE'), identity: 'd'});
+			await before.closeInput();
 			const client = await RealClient.start(t, at, {args: ['--resume', codexId]});
 			const instructions = {'developer-instructions': 'NEWDEV'};
-			const given = {prompt: sayIt('TWO'), tag: 'again', model: 'other'};
+			const args = {prompt: replyWith('TWO'), tag: 'again', model: 'other'};
 			if (kind === 'app-server')
-				t.regex((await client.codex({...given, ...instructions})).text, /developer-instructions is set when/);
-			const resumed = await client.codex({...given, ...(kind === 'mcp-server' ? instructions : {})});
+				t.regex((await client.codex({...args, ...instructions})).text, /developer-instructions is set when/);
+			const resumed = await client.codex({...args, ...(kind === 'mcp-server' ? instructions : {})});
 			t.is(resumed.codexId, codexId);
 			t.like(await client.thread(codexId), {identity: 'd', tag: 'again', status: 'active'});
-			t.is(at.model.heard('TWO').model, 'other');
-			t.is(at.model.heard('TWO').developer.includes('NEWDEV'), kind === 'mcp-server');
+			t.is(at.model.requestWith('TWO').model, 'other');
+			t.is(at.model.requestWith('TWO').developer.includes('NEWDEV'), kind === 'mcp-server');
 		},
 	);

@@ -8,7 +8,7 @@ import {bridgeBin, handshake} from '../helpers/bridge.js';
 import {framed, unframed} from '../helpers/frames.js';
 import {codexKinds} from './codex-clients.js';
 import {processesWith} from './processes.js';
-import {sayAndHold, sayIt} from './scripted-model.js';
+import {replyAndHold, replyWith} from './scripted-model.js';
 import {RealClient, servePlace} from './serve-client.js';
 
 /* Section 9, both real Codex programs: Proxy Core's faults, Shutdown; FR-1.2, FR-7, FR-11, FR-14. */
@@ -30,24 +30,24 @@ for (const kind of codexKinds) {
 		async t => {
 			const at = await servePlace(t, kind);
 			const client = await RealClient.start(t, at);
-			const idle = await client.codex({prompt: sayIt('IDLE'), identity: 'idler'});
-			const running = client.codex({prompt: sayAndHold('BEGUN'), identity: 'a'});
+			const idle = await client.codex({prompt: replyWith('IDLE'), identity: 'idler'});
+			const running = client.codex({prompt: replyAndHold('BEGUN'), identity: 'a'});
 			const {codex_id: codexId} = await client.busy('a');
-			const queued = client.reply(codexId, sayIt('NEVER'));
+			const queued = client.reply(codexId, replyWith('NEVER'));
 			await client.status();
 			process.kill(await codexOf(at.home.folder), 'SIGKILL');
 			for (const {error, text} of await Promise.all([running, queued])) {
 				t.like(error, {code: -32005, exit_code: null, signal: 'SIGKILL'}, text);
 				t.regex(text, /SIGKILL/);
 			}
-			t.like((await client.reply(idle.codexId, sayIt('NEVER'))).error, {code: -32005, signal: 'SIGKILL'});
+			t.like((await client.reply(idle.codexId, replyWith('NEVER'))).error, {code: -32005, signal: 'SIGKILL'});
 			t.like(await client.status(), {child_alive: false, signal: 'SIGKILL', active_thread_count: 0});
 			t.true((await client.threads()).every(({status}) => status === 'stale'));
-			t.true(Number.isNaN(await codexOf(at.home.folder)), 'it is not started again');
+			t.true(Number.isNaN(await codexOf(at.home.folder)), 'Codex is not restarted');
 			// A new connection starts another Codex, and resumes the session.
 			await client.sdk.close();
 			const again = await RealClient.start(t, at);
-			const resumed = await again.codex({codex_id: idle.codexId, prompt: sayIt('ON')});
+			const resumed = await again.codex({codex_id: idle.codexId, prompt: replyWith('ON')});
 			t.like(resumed.structured, {content: 'ON', codex_id: idle.codexId}, resumed.text);
 		},
 	);
@@ -58,11 +58,11 @@ for (const kind of codexKinds) {
 			async t => {
 				const at = await servePlace(t, kind);
 				const client = await RealClient.start(t, at);
-				const idle = await client.codex({prompt: sayIt('1'), identity: 'idle'});
-				const running = client.codex({prompt: sayAndHold('BEGUN'), identity: 'busy'});
+				const idle = await client.codex({prompt: replyWith('1'), identity: 'idle'});
+				const running = client.codex({prompt: replyAndHold('BEGUN'), identity: 'busy'});
 				const {codex_id: codexId, thread_id: thread} = await client.busy('busy');
 				await Promise.all([
-					how === 'EOF' ? client.hangUp() : client.kill(how),
+					how === 'EOF' ? client.closeInput() : client.kill(how),
 					running.then(({error}) => t.like(error, {code: -32003, codex_id: codexId})),
 				]);
 				for (const [identity, id] of [
@@ -71,14 +71,14 @@ for (const kind of codexKinds) {
 				] as const)
 					t.regex(
 						readFileSync(at.summaryPath(identity, id), 'utf8'),
-						/^You said: This session is about/,
+						/^Echo of the prompt: This session is about/,
 						identity,
 					);
 				const folder = at.state();
 				t.deepEqual(
 					readdirSync(folder).filter(name => /^[^.].*\.lock$/.test(name)),
 					[],
-					'no identity is held',
+					'no identity is locked',
 				);
 				t.deepEqual(
 					at.registry().map(({status, state}) => [status, state]),
@@ -101,7 +101,7 @@ for (const kind of codexKinds) {
 				stdio: ['pipe', 'pipe', 'ignore'],
 			});
 			t.teardown(() => bridge.kill('SIGKILL'));
-			const call = {name: 'codex', arguments: {prompt: sayIt('FRÄMED'), identity: 'a'}};
+			const call = {name: 'codex', arguments: {prompt: replyWith('FRÄMED'), identity: 'a'}};
 			const params = {jsonrpc: '2.0', id: 2, method: 'tools/call', params: call};
 			const bytes = Buffer.concat([...handshake, JSON.stringify(params)].map(framed));
 			for (let start = 0; start < bytes.length; start += 7)
@@ -111,8 +111,8 @@ for (const kind of codexKinds) {
 				chunks.push(chunk);
 				if (Buffer.concat(chunks).includes('"id":2')) bridge.stdin.end();
 			}
-			const answer = unframed(Buffer.concat(chunks)).find(({id}) => id === 2);
-			t.like(objectOf(objectOf(answer?.result).structuredContent), {content: 'FRÄMED', identity: 'a'});
+			const response = unframed(Buffer.concat(chunks)).find(({id}) => id === 2);
+			t.like(objectOf(objectOf(response?.result).structuredContent), {content: 'FRÄMED', identity: 'a'});
 		},
 	);
 
@@ -121,36 +121,36 @@ for (const kind of codexKinds) {
 		const at = await servePlace(t, kind);
 		at.configure('[plugins.codex-mcp]\nrequest_timeout_secs = 100\n');
 		const client = await RealClient.start(t, at, {args: ['--timeout', '8']});
-		const late = await client.codex({prompt: sayAndHold('HALFWAY'), identity: 'a'});
+		const late = await client.codex({prompt: replyAndHold('HALFWAY'), identity: 'a'});
 		t.like(late.error, {code: -32006, timeout_secs: 8, identity: 'a', partial: 'HALFWAY'}, late.text);
 		t.regex(late.text, /HALFWAY[\s\S]*-32006/);
 		const {codex_id: codexId} = late.error;
 		t.like(await client.thread(codexId), {state: 'idle', status: 'active'});
-		t.like((await client.reply(codexId, sayIt('ON'))).structured, {content: 'ON', codex_id: codexId});
+		t.like((await client.reply(codexId, replyWith('ON'))).structured, {content: 'ON', codex_id: codexId});
 	});
 
 	test(`${kind}: interrupts sessions that return no summary within 10 s, and keeps an earlier summary (3.10) [FR-7.2] [FR-17.4]`, async t => {
 		const at = await servePlace(t, kind);
 		const client = await RealClient.start(t, at);
-		const good = client.codex({prompt: sayAndHold('BEGUN'), identity: 'good'}).catch(() => undefined);
+		const good = client.codex({prompt: replyAndHold('BEGUN'), identity: 'good'}).catch(() => undefined);
 		const {codex_id: goodId} = await client.busy('good');
 		await client.close(goodId);
 		await good;
-		const again = await client.codex({codex_id: goodId, prompt: sayIt('AGAIN')});
+		const again = await client.codex({codex_id: goodId, prompt: replyWith('AGAIN')});
 		const path = at.summaryPath('good', again.structured.threadId);
 		const summary = readFileSync(path, 'utf8');
 		const others = await Promise.all(
-			['b', 'c'].map(identity => client.codex({prompt: sayIt('1'), identity})),
+			['b', 'c'].map(identity => client.codex({prompt: replyWith('1'), identity})),
 		);
 		t.true(others.every(({isError}) => !isError));
-		void client.codex({prompt: sayAndHold('BEGUN'), identity: 'closed'}).catch(() => {});
+		void client.codex({prompt: replyAndHold('BEGUN'), identity: 'closed'}).catch(() => {});
 		const {codex_id: closedId} = await client.busy('closed');
 		at.model.holdOn(aboutToClose);
 		const closing = client.close(closedId);
 		await client.status();
 		await client.kill('SIGTERM');
 		t.like((await closing).structured, {closed: true, codex_id: closedId, status: 'interrupted'});
-		t.true(at.model.asked(aboutToClose) >= 4, 'none waits for another');
+		t.true(at.model.requestCount(aboutToClose) >= 4, 'the summaries run concurrently');
 		t.is(readFileSync(path, 'utf8'), summary);
 		const statuses = at.registry().map(({identity, status}) => [identity, status]);
 		t.deepEqual(Object.fromEntries(statuses), {
@@ -167,7 +167,7 @@ for (const kind of codexKinds) {
 		async t => {
 			const at = await servePlace(t, kind);
 			const client = await RealClient.start(t, at);
-			const {codexId} = await client.codex({prompt: sayIt('1'), identity: 'a'});
+			const {codexId} = await client.codex({prompt: replyWith('1'), identity: 'a'});
 			at.model.holdOn(aboutToClose);
 			process.kill(client.pid, 'SIGTERM');
 			await until(() => at.registry().every(({status}) => status === 'interrupted'));

@@ -7,7 +7,7 @@ import {codexKinds} from './codex-clients.js';
 import {inspect} from './inspector.js';
 import {Mcpdo} from './mcpdo.js';
 import {bridgeFile} from './peers.js';
-import {sayAndHold, sayIt} from './scripted-model.js';
+import {replyAndHold, replyWith} from './scripted-model.js';
 import {servePlace} from './serve-client.js';
 
 /* The Inspector's command lines, connected to `bridge serve` with both real Codex programs. */
@@ -18,11 +18,11 @@ for (const kind of codexKinds) {
 		const args = [bridgeFile, 'serve', '--trust', '--timeout', '8'];
 		const server = {type: 'stdio', command: process.execPath, args, env: at.env, cwd: at.repo};
 		const inspector = await Mcpdo.start(t, at.home.folder, {codex: server});
-		const call = (tool: string, given: JsonObject) => inspector.call('codex', tool, given);
+		const call = (tool: string, args: JsonObject) => inspector.call('codex', tool, args);
 		await inspector.connect('codex');
 		const names = ['one', 'two', 'three'];
 		const made = await Promise.all(
-			names.map(identity => call('codex', {identity, prompt: sayIt(`I am ${identity}`)})),
+			names.map(identity => call('codex', {identity, prompt: replyWith(`I am ${identity}`)})),
 		);
 		t.deepEqual(
 			made.map(({structured}) => structured.content),
@@ -30,25 +30,25 @@ for (const kind of codexKinds) {
 		);
 		const [one, two, three] = made.map(({codexId}) => codexId);
 		const [replied, late] = await Promise.all([
-			call('codex-reply', {codex_id: one, prompt: sayIt('STILL one')}),
-			call('codex-reply', {codex_id: two, prompt: sayAndHold('HALFWAY')}),
+			call('codex-reply', {codex_id: one, prompt: replyWith('STILL one')}),
+			call('codex-reply', {codex_id: two, prompt: replyAndHold('HALFWAY')}),
 		]);
 		t.like(replied.structured, {content: 'STILL one', identity: 'one'});
 		t.like(late.error, {code: -32006, partial: 'HALFWAY', codex_id: two}, late.text);
 		const closed = await call('codex_close', {identity: 'two'});
 		t.like(closed.structured, {closed: true, codex_id: two, status: 'closed'});
-		const left = call('codex-reply', {codex_id: three, prompt: sayAndHold('BEGUN')}).catch(() => undefined);
-		while (at.model.asked(/BEGUN/) === 0) await sleep(10);
+		const left = call('codex-reply', {codex_id: three, prompt: replyAndHold('BEGUN')}).catch(() => undefined);
+		while (at.model.requestCount(/BEGUN/) === 0) await sleep(10);
 		await inspector.disconnect('codex');
 		await left;
 		t.true(at.audit().some(({event_type: event, identity}) => event === 'cancel' && identity === 'three'));
 		await inspector.connect('codex');
-		const again = await call('codex', {codex_id: three, prompt: sayIt('AGAIN')});
+		const again = await call('codex', {codex_id: three, prompt: replyWith('AGAIN')});
 		t.like(again.structured, {content: 'AGAIN', codex_id: three, identity: 'three'}, again.text);
-		const holder = await findIdentityOwner(at.state(), 'three');
-		process.kill(Number(holder?.pid), 'SIGKILL');
+		const owner = await findIdentityOwner(at.state(), 'three');
+		process.kill(Number(owner?.pid), 'SIGKILL');
 		await inspector.connect('codex');
-		const back = await call('codex', {codex_id: three, prompt: sayIt('BACK')});
+		const back = await call('codex', {codex_id: three, prompt: replyWith('BACK')});
 		t.like(back.structured, {content: 'BACK', codex_id: three, identity: 'three'}, back.text);
 	});
 

@@ -4,7 +4,7 @@ import test from 'ava';
 import {runBridge} from '../helpers/bridge.js';
 import {codexKinds} from './codex-clients.js';
 import {processesWith} from './processes.js';
-import {sayIt} from './scripted-model.js';
+import {replyWith} from './scripted-model.js';
 import {RealClient, type ServePlace, servePlace} from './serve-client.js';
 
 /** The Codex programs with this home. A second `bridge serve` would start another one. */
@@ -27,13 +27,13 @@ for (const kind of codexKinds)
 			// A thread waits for required servers, so a started server is detected.
 			await appendFile(join(at.home.folder, 'config.toml'), 'required = true\n');
 			const client = await RealClient.start(t, at);
-			const first = await client.codex({prompt: sayIt('ONE'), identity: 'arch'});
+			const first = await client.codex({prompt: replyWith('ONE'), identity: 'arch'});
 			t.is(first.structured.content, 'ONE', first.text);
 			t.deepEqual(at.model.toolsOf('helper'), []);
 			t.is((await codexesOf(at)).length, 1);
-			await client.hangUp();
+			await client.closeInput();
 			const again = await RealClient.start(t, at);
-			const second = await again.codex({prompt: sayIt('TWO'), codex_id: first.codexId});
+			const second = await again.codex({prompt: replyWith('TWO'), codex_id: first.codexId});
 			t.is(second.structured.content, 'TWO', second.text);
 			t.deepEqual(at.model.toolsOf('helper'), []);
 			t.is((await codexesOf(at)).length, 1);

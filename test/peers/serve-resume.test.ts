@@ -4,7 +4,7 @@ import test from 'ava';
 import {objectOf} from '../../lib/util/json.js';
 import {runBridge} from '../helpers/bridge.js';
 import {codexKinds} from './codex-clients.js';
-import {sayIt} from './scripted-model.js';
+import {replyWith} from './scripted-model.js';
 import {RealClient, servePlace} from './serve-client.js';
 
 /* Section 9, both real Codex programs: Resume, and the registry after a restart; FR-3.2, FR-6, FR-13, FR-16.3. */
@@ -17,7 +17,7 @@ for (const kind of codexKinds) {
 			mkdirSync(join(at.repo, 'sub'));
 			const before = await RealClient.start(t, at);
 			const made = await before.codex({
-				prompt: sayIt('REMEMBER-THIS'),
+				prompt: replyWith('REMEMBER-THIS'),
 				identity: 'a',
 				cwd: 'sub',
 				tag: 'label',
@@ -34,11 +34,11 @@ for (const kind of codexKinds) {
 			const client = await RealClient.start(t, at);
 			t.like(await client.thread(made.codexId), {status: 'stale', resumable: true});
 			t.like(await client.status(), {active_thread_count: 0});
-			const resumed = await client.codex({codex_id: made.codexId, prompt: sayIt('AGAIN')});
+			const resumed = await client.codex({codex_id: made.codexId, prompt: replyWith('AGAIN')});
 			t.like(resumed.structured, {content: 'AGAIN', codex_id: made.codexId, identity: 'a'}, resumed.text);
 			const isLoaded = kind === 'app-server';
 			t.is(objectOf(resumed.structured.resumed).context, isLoaded ? 'thread' : 'none');
-			const {users, developer} = at.model.heard('AGAIN');
+			const {users, developer} = at.model.requestWith('AGAIN');
 			t.is(users.join().includes('REMEMBER-THIS'), isLoaded);
 			t.regex(developer, /^Identity: a$/m);
 			t.true(users.join().includes(`<cwd>${join(at.repo, 'sub')}</cwd>`));
@@ -47,7 +47,7 @@ for (const kind of codexKinds) {
 			// A session need not be resumed: its identity is free in the next run.
 			await client.kill('SIGKILL');
 			const other = await RealClient.start(t, at);
-			t.like((await other.codex({prompt: sayIt('ANEW'), identity: 'a'})).structured, {content: 'ANEW'});
+			t.like((await other.codex({prompt: replyWith('ANEW'), identity: 'a'})).structured, {content: 'ANEW'});
 		},
 	);
 
@@ -56,8 +56,8 @@ for (const kind of codexKinds) {
 		async t => {
 			const at = await servePlace(t, kind);
 			const before = await RealClient.start(t, at, {args: ['--identity', 'a']});
-			const made = await before.codex({prompt: sayIt('ONE')});
-			const other = await before.codex({prompt: sayIt('OTHER'), identity: 'b'});
+			const made = await before.codex({prompt: replyWith('ONE')});
+			const other = await before.codex({prompt: replyWith('OTHER'), identity: 'b'});
 			await before.kill('SIGTERM');
 			const summary = readFileSync(at.summaryPath('a', made.structured.threadId), 'utf8');
 			for (const id of [[], [made.codexId], ['THREAD']]) {
@@ -65,9 +65,9 @@ for (const kind of codexKinds) {
 				const ref = id.map(word => (word === 'THREAD' ? threadId : word));
 				const client = await RealClient.start(t, at, {args: ['--identity', 'a', '--resume', ...ref]});
 				const word = `GO-ON-${id[0] ?? 'LAST'}`;
-				const resumed = await client.codex({prompt: sayIt(word)});
+				const resumed = await client.codex({prompt: replyWith(word)});
 				t.like(resumed.structured, {content: word, codex_id: made.codexId}, resumed.text);
-				const {developer, users} = at.model.heard(word);
+				const {developer, users} = at.model.requestWith(word);
 				const place = kind === 'mcp-server' ? developer : (users.at(-1) ?? '');
 				t.regex(
 					place,
@@ -77,10 +77,10 @@ for (const kind of codexKinds) {
 				await client.kill('SIGTERM');
 			}
 			const client = await RealClient.start(t, at);
-			const resumed = await client.codex({codex_id: other.codexId, prompt: sayIt('B-GOES-ON')});
+			const resumed = await client.codex({codex_id: other.codexId, prompt: replyWith('B-GOES-ON')});
 			t.like(resumed.structured, {content: 'B-GOES-ON', identity: 'b'}, resumed.text);
 			t.regex(
-				at.model.heard('B-GOES-ON').users.at(-1) ?? '',
+				at.model.requestWith('B-GOES-ON').users.at(-1) ?? '',
 				/^--- Summary of your previous session \(identity b/,
 			);
 		},
@@ -92,8 +92,8 @@ for (const kind of codexKinds) {
 			const at = await servePlace(t, kind);
 			mkdirSync(join(at.repo, 'sub'));
 			const client = await RealClient.start(t, at, {args: ['--identity', 'a']});
-			const made = await client.codex({prompt: sayIt('1')});
-			await client.codex({prompt: sayIt('2'), identity: 'b', cwd: 'sub'});
+			const made = await client.codex({prompt: replyWith('1')});
+			await client.codex({prompt: replyWith('2'), identity: 'b', cwd: 'sub'});
 			const bridge = async (...args: string[]): Promise<string> => {
 				const {code, stdout, stderr} = await runBridge(args, '', {cwd: at.repo, env: at.env});
 				t.is(code, 0, stderr);

@@ -3,21 +3,21 @@ import test from 'ava';
 import {type JsonObject, listOf, objectOf} from '../../lib/util/json.js';
 import {codexKinds} from './codex-clients.js';
 import {processesWith} from './processes.js';
-import {refuseWith, runOutside, sayIt} from './scripted-model.js';
+import {failWith, replyWith, runOutside} from './scripted-model.js';
 import {loadSdk} from './sdk.js';
 import {shareServe} from './serve-client.js';
 
 /* Section 9, both real Codex programs: Proxy Core; FR-1, FR-9, approvals, model errors. */
 
-const questions: JsonObject[] = [];
+const elicitations: JsonObject[] = [];
 
 /** Accepts all approvals, except for commands that contain REFUSE. */
-const onQuestion = (params: JsonObject): object => {
-	questions.push(params);
+const onElicitation = (params: JsonObject): object => {
+	elicitations.push(params);
 	return String(params.message).includes('REFUSE') ? {action: 'decline'} : {action: 'accept', content: {}};
 };
 
-const serving = shareServe(codexKinds, () => ({onQuestion}));
+const serving = shareServe(codexKinds, () => ({onElicitation}));
 
 const onRequest = {'approval-policy': 'on-request', sandbox: 'read-only'};
 
@@ -50,25 +50,27 @@ for (const kind of codexKinds) {
 		async t => {
 			const {client, at} = serving(kind);
 			const {schema} = await loadSdk();
-			const news: JsonObject[] = [];
-			client.sdk.setNotificationHandler(schema('LoggingMessageNotificationSchema'), told => {
-				news.push(objectOf(objectOf(objectOf(told).params).data));
+			const notifications: JsonObject[] = [];
+			client.sdk.setNotificationHandler(schema('LoggingMessageNotificationSchema'), update => {
+				notifications.push(objectOf(objectOf(objectOf(update).params).data));
 			});
 			const progress: unknown[] = [];
 			const first = await client.codex(
-				{prompt: sayIt('ONE'), identity: 'arch-ctm'},
-				{onprogress: told => progress.push(told)},
+				{prompt: replyWith('ONE'), identity: 'arch-ctm'},
+				{onprogress: update => progress.push(update)},
 			);
 			t.regex(first.codexId, /^codex:[0-9a-f-]{36}$/);
 			t.like(first.structured, {content: 'ONE', identity: 'arch-ctm'});
 			t.true(first.text.includes(`codex_id: ${first.codexId}`), first.text);
 			const {threadId} = first.structured;
-			const second = await client.reply(first.codexId, sayIt('TWO'));
+			const second = await client.reply(first.codexId, replyWith('TWO'));
 			t.like(second.structured, {content: 'TWO', codex_id: first.codexId, threadId});
-			t.deepEqual(at.model.heard('TWO').users.slice(-2), [sayIt('ONE'), sayIt('TWO')]);
-			const byThread = await client.call('codex-reply', {threadId, prompt: sayIt('THREE')});
+			t.deepEqual(at.model.requestWith('TWO').users.slice(-2), [replyWith('ONE'), replyWith('TWO')]);
+			const byThread = await client.call('codex-reply', {threadId, prompt: replyWith('THREE')});
 			t.like(byThread.structured, {content: 'THREE', codex_id: first.codexId});
-			t.true(news.some(({codex_id: id, identity}) => id === first.codexId && identity === 'arch-ctm'));
+			t.true(
+				notifications.some(({codex_id: id, identity}) => id === first.codexId && identity === 'arch-ctm'),
+			);
 			t.true(progress.length > 0);
 		},
 	);
@@ -88,12 +90,12 @@ for (const kind of codexKinds) {
 				'tasks/list',
 				'x/unknown',
 			];
-			const answers = await Promise.allSettled(
+			const results = await Promise.allSettled(
 				methods.map(method => sdk.request({method}, anything)).concat([sdk.setLoggingLevel('debug')]),
 			);
-			for (const [index, answer] of answers.entries())
-				if (answer.status === 'rejected')
-					t.notRegex(String(answer.reason), /-32001|timed out/i, methods[index]);
+			for (const [index, result] of results.entries())
+				if (result.status === 'rejected')
+					t.notRegex(String(result.reason), /-32001|timed out/i, methods[index]);
 			t.is((await client.call('nonsense')).isError, true);
 		},
 	);
@@ -104,19 +106,19 @@ for (const kind of codexKinds) {
 			const {client} = serving(kind);
 			const made = await client.codex({prompt: runOutside('echo DID-IT'), identity: 'builder', ...onRequest});
 			t.regex(String(made.structured.content), /DID-IT/);
-			t.regex(String(questions.at(-1)?.message), /^builder: .*echo DID-IT/);
+			t.regex(String(elicitations.at(-1)?.message), /^builder: .*echo DID-IT/);
 			const refused = await client.reply(made.codexId, runOutside('echo REFUSE'));
 			t.regex(String(refused.structured.content), /[Rr]ejected/);
-			t.is((await client.reply(made.codexId, sayIt('ON'))).structured.content, 'ON');
+			t.is((await client.reply(made.codexId, replyWith('ON'))).structured.content, 'ON');
 		},
 	);
 
 	test.serial(`${kind}: reports a model error, and the session stays usable under its codex_id`, async t => {
 		const {client} = serving(kind);
-		const {codexId} = await client.codex({prompt: sayIt('ONE'), identity: 'a'});
-		t.true((await client.reply(codexId, refuseWith(400))).isError);
+		const {codexId} = await client.codex({prompt: replyWith('ONE'), identity: 'a'});
+		t.true((await client.reply(codexId, failWith(400))).isError);
 		for (const text of ['R1', 'R2'])
-			t.like((await client.reply(codexId, sayIt(text))).structured, {content: text, codex_id: codexId});
+			t.like((await client.reply(codexId, replyWith(text))).structured, {content: text, codex_id: codexId});
 	});
 
 	test.serial(
@@ -124,9 +126,9 @@ for (const kind of codexKinds) {
 		async t => {
 			const {client, at} = serving(kind);
 			const secret = 'sk-proj-CANARYcanaryCANARYcanary1234567890';
-			const prompt = `${sayIt('AUDITED')}\nOPENAI_API_KEY=${secret}\n${'long '.repeat(100)}`;
+			const prompt = `${replyWith('AUDITED')}\nOPENAI_API_KEY=${secret}\n${'long '.repeat(100)}`;
 			const {codexId} = await client.codex({prompt, identity: 'audited'});
-			await client.reply(codexId, sayIt('2'));
+			await client.reply(codexId, replyWith('2'));
 			await client.codex({prompt: 'x', identity: 'audited'});
 			await client.close(codexId);
 			const lines = at.audit().filter(({identity}) => identity === 'audited');

@@ -161,8 +161,8 @@ export async function compare(t: ExecutionContext, prepare: () => Promise<Case>)
 	]);
 	sameList(t, through.steps, direct.steps);
 	sameList(t, through.received, direct.received);
-	const unsaid = direct.stderr.filter(line => !through.stderr.includes(line));
-	t.deepEqual(unsaid, [], 'stderr of the server is passed on');
+	const missing = direct.stderr.filter(line => !through.stderr.includes(line));
+	t.deepEqual(missing, [], 'forwards the stderr of the server');
 	// Without these two checks, the last two would pass for a marker that matches nothing. The process of
 	// bridge may match or not: it is the client's child, and the client waited for its exit.
 	t.is(direct.processes, 1);

@@ -151,12 +151,12 @@ async function observedServer(t: ExecutionContext) {
 	const proxy = createHttpServer((incoming, outgoing) => {
 		seen.push(incoming.headers['x-api-key']);
 		const {method, headers, url} = incoming;
-		const onward = request({host: '127.0.0.1', port, method, headers, path: url}, answer => {
-			outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-			answer.pipe(outgoing);
+		const forwarded = request({host: '127.0.0.1', port, method, headers, path: url}, response => {
+			outgoing.writeHead(response.statusCode ?? 500, response.headers);
+			response.pipe(outgoing);
 		});
-		onward.on('error', () => outgoing.destroy());
-		incoming.pipe(onward);
+		forwarded.on('error', () => outgoing.destroy());
+		incoming.pipe(forwarded);
 	}).listen(0, '127.0.0.1');
 	await new Promise(resolve => proxy.once('listening', resolve));
 	t.teardown(() => {
@@ -193,5 +193,5 @@ test.serial('spec 001, HTTPS required: upgrades http:// to https:// for another 
 	// A name that does not look like the local machine.
 	const hub = await startRealHub(t, () => ({servers: {far: {url: `http://${hostname()}:${port}/mcp`}}}));
 	await hub.tools();
-	t.is(firstBytes[0], 0x16, 'what it says first is the greeting of TLS');
+	t.is(firstBytes[0], 0x16, 'the first byte is that of a TLS handshake');
 });

@@ -20,7 +20,7 @@ test.after.always(async () => {
 
 /** A hub that is shared by all tests without side effects. */
 function sharedHub(): RealHub {
-	if (!shared) throw new Error('There is no hub.');
+	if (!shared) throw new Error('The hub starts before the first test.');
 	return shared;
 }
 
@@ -53,7 +53,7 @@ test.serial('spec 001, Unknown tool in pack: the error lists the tools of the pa
 
 const TWO_CALLS = `
 made = memory.create_entities(entities=[{"name": "Ada", "entityType": "person", "observations": []}])
-said = everything.echo(message=made.entities[0].name)
+echoed = everything.echo(message=made.entities[0].name)
 `;
 
 test.serial(
@@ -61,7 +61,7 @@ test.serial(
 	async t => {
 		const hub = sharedHub();
 		const {result} = await hub.run(TWO_CALLS);
-		t.like(result, {made: {entities: [{name: 'Ada'}]}, said: 'Echo: Ada'});
+		t.like(result, {made: {entities: [{name: 'Ada'}]}, echoed: 'Echo: Ada'});
 		const {text} = await hub.run(
 			'```python\n[everything.echo(message=e["name"]) for e in memory.read_graph().entities]\n```',
 		);
@@ -74,7 +74,7 @@ async function withPack(folder: string, name: string): Promise<HubSettings> {
 	await mkdir(join(folder, 'packs'));
 	await writeFile(
 		join(folder, 'packs', `${name}.mjs`),
-		"/** Says it here. @param {string} message */\nexport const echo = message => 'local: ' + message;\n",
+		"/** Echoes locally. @param {string} message */\nexport const echo = message => 'local: ' + message;\n",
 	);
 	return {...all(folder), packs: './packs'};
 }

@@ -23,20 +23,20 @@ function script(): Script {
 		capabilities: {elicitation: {form: {}}},
 		prepare({client, sdk, note}) {
 			client.setRequestHandler(sdk.schema('ElicitRequestSchema'), request => {
-				note('asked to elicit', Reflect.get(Object(request), 'params'));
+				note('request to elicit', Reflect.get(Object(request), 'params'));
 				return {action: 'accept', content: {interpretation: 'snake'}};
 			});
 		},
 		async play(session) {
 			const {client, sdk, step} = session;
 			const taskId = await startTask(session);
-			const ask = (method: string, params: object, schema: string) =>
+			const request = (method: string, params: object, schema: string) =>
 				step(method, client.request({method, params}, sdk.schema(schema)));
 			// The response arrives when the task is complete, after 4 s and the elicitation.
-			await ask('tasks/result', {taskId}, 'CallToolResultSchema');
-			await ask('tasks/get', {taskId}, 'GetTaskResultSchema');
-			await ask('tasks/list', {}, 'ListTasksResultSchema');
-			await ask('tasks/cancel', {taskId}, 'CancelTaskResultSchema');
+			await request('tasks/result', {taskId}, 'CallToolResultSchema');
+			await request('tasks/get', {taskId}, 'GetTaskResultSchema');
+			await request('tasks/list', {}, 'ListTasksResultSchema');
+			await request('tasks/cancel', {taskId}, 'CancelTaskResultSchema');
 		},
 	};
 }

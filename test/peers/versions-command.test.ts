@@ -13,8 +13,8 @@ for (const version of versions)
 	test.serial(`bridge versions detects a ${version} server`, async t => {
 		t.timeout(60_000);
 		const {command, args, env = {}} = serverOf(version, newMarker(t));
-		const given = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
-		const {code, stdout} = await runBridge(['versions', ...given, '--', command, ...args]);
+		const flags = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
+		const {code, stdout} = await runBridge(['versions', ...flags, '--', command, ...args]);
 		t.is(code, 0);
 		const text = stdout.join('\n');
 		t.regex(text, new RegExp(`speaks +${version}\\n`));

@@ -22,13 +22,13 @@ const example = fileURLToPath(new URL('../../../deploy/haproxy.cfg', import.meta
 export async function startBalancer(
 	t: ExecutionContext,
 	replicas: readonly RunningGateway[],
-	remembers = false,
+	isSticky = false,
 ): Promise<number> {
 	need('haproxy');
 	const port = await freePort();
 	const servers = replicas.map((gateway, at) => `\tserver bridge-${at + 1} 127.0.0.1:${gateway.port}`);
 	const text = readFileSync(example, 'utf8')
-		.replace(/^\t#stick/gm, remembers ? '\tstick' : '$&')
+		.replace(/^\t#stick/gm, isSticky ? '\tstick' : '$&')
 		.replace('bind :7411', `bind 127.0.0.1:${port}`)
 		.replace(/^\tserver [\s\S]+$/m, `${servers.join('\n')}\n`);
 	const file = join(tempFolder(t), 'haproxy.cfg');
@@ -56,7 +56,7 @@ export async function becomes(gateway: RunningGateway, status: string): Promise<
 }
 
 /** A failed call: its start time, and the status and body or the error. */
-export type Failure = {readonly at: number; readonly what: string};
+export type Failure = {readonly at: number; readonly reason: string};
 
 type Reply = {readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string};
 
@@ -72,10 +72,10 @@ export class Client {
 	readonly method: string;
 	readonly failures: Failure[] = [];
 	/** The number of re-initializations. */
-	renewals = 0;
+	reinitializations = 0;
 	/** The number of successful calls, and the time of the latest. */
-	answered = 0;
-	answeredAt = 0;
+	succeeded = 0;
+	succeededAt = 0;
 	#port: number;
 	readonly #agent = new Agent({keepAlive: true});
 	#session: string | undefined;
@@ -88,18 +88,19 @@ export class Client {
 		this.method = method;
 	}
 
-	turnTo(port: number): void {
+	reconnectTo(port: number): void {
 		this.#port = port;
 	}
 
-	async begin(): Promise<void> {
+	async initialize(): Promise<void> {
 		this.#session = undefined;
 		let reply = await this.#post({id: 'first', method: 'initialize', params: opening});
 		while (reply.status === 503 && reply.headers['retry-after'] !== undefined) {
 			await sleep(Number(reply.headers['retry-after']) * 100);
 			reply = await this.#post({id: 'first', method: 'initialize', params: opening});
 		}
-		if (reply.status !== 200) throw new Error(`${this.name} could not begin: ${reply.status} ${reply.text}`);
+		if (reply.status !== 200)
+			throw new Error(`${this.name} could not initialize: ${reply.status} ${reply.text}`);
 		this.#session = String(reply.headers['mcp-session-id']);
 		await this.#post({method: 'notifications/initialized'});
 	}
@@ -110,19 +111,19 @@ export class Client {
 		const params = {name: 'echo', arguments: {client: this.name, id}};
 		const at = performance.now();
 		try {
-			if (this.#session === undefined) await this.begin();
+			if (this.#session === undefined) await this.initialize();
 			let reply = await this.#post({id, method: this.method, params});
 			while (reply.status === 404) {
-				this.renewals++;
-				await this.begin();
+				this.reinitializations++;
+				await this.initialize();
 				reply = await this.#post({id, method: this.method, params});
 			}
-			if (reply.status === 200 && isAnswer(reply, id, params)) {
-				this.answered++;
-				this.answeredAt = performance.now();
-			} else this.failures.push({at, what: `${reply.status} ${reply.text}`});
+			if (reply.status === 200 && isOwnResponse(reply, id, params)) {
+				this.succeeded++;
+				this.succeededAt = performance.now();
+			} else this.failures.push({at, reason: `${reply.status} ${reply.text}`});
 		} catch (error) {
-			this.failures.push({at, what: String(error)});
+			this.failures.push({at, reason: String(error)});
 		}
 	}
 
@@ -157,7 +158,7 @@ export class Client {
 }
 
 /** Whether a reply matches its request: the upstreams echo their parameters. */
-function isAnswer({text}: Reply, id: number, params: Message): boolean {
+function isOwnResponse({text}: Reply, id: number, params: Message): boolean {
 	const data = text.startsWith('{') ? text : ([...text.matchAll(/^data: (\{.*)$/gm)].at(-1)?.[1] ?? '{}');
 	const message = JSON.parse(data) as {id?: number; result?: {content?: Array<{text: string}>}};
 	const echoed = message.result?.content ? JSON.parse(message.result.content[0]?.text ?? '') : message.result;
@@ -187,6 +188,6 @@ export async function newClients(
 	t.teardown(() => {
 		for (const client of clients) client.close();
 	});
-	await Promise.all(clients.map(client => client.begin()));
+	await Promise.all(clients.map(client => client.initialize()));
 	return clients;
 }

@@ -5,7 +5,7 @@ import test, {type ExecutionContext} from 'ava';
 import {startBridge} from '../helpers/bridge.js';
 import {until} from '../helpers/pipeline.js';
 import {readLog, tempFolder} from '../helpers/temp-folder.js';
-import {chat, echoServer, FAILS, HANDSHAKE, need, timesSaid, WORKS} from './tools.js';
+import {chat, countOf, echoServer, FAILS, HANDSHAKE, need, WORKS} from './tools.js';
 
 /** Starts bridge under strace, which injects errors into system calls on the traffic log. */
 const start = async (t: ExecutionContext, inject: string) => {
@@ -23,17 +23,17 @@ const start = async (t: ExecutionContext, inject: string) => {
 	return {bridge, file};
 };
 
-for (const [what, inject, name] of [
-	['has no room at the first write', 'inject=write,writev,pwritev:error=ENOSPC:when=1', 'ENOSPC'],
-	['breaks at the first three writes', 'inject=write,writev,pwritev:error=EIO:when=1..3', 'EIO'],
-	['breaks at the second write', 'inject=write,writev,pwritev:error=EIO:when=2', 'EIO'],
+for (const [fault, inject, name] of [
+	['is full at the first write', 'inject=write,writev,pwritev:error=ENOSPC:when=1', 'ENOSPC'],
+	['fails at the first three writes', 'inject=write,writev,pwritev:error=EIO:when=1..3', 'EIO'],
+	['fails at the second write', 'inject=write,writev,pwritev:error=EIO:when=2', 'EIO'],
 	[
-		'is over its quota at the second and third write',
+		'exceeds its quota at the second and third write',
 		'inject=write,writev,pwritev:error=EDQUOT:when=2..3',
 		'EDQUOT|-122',
 	],
 ] as const)
-	test.serial(`a disk that ${what} loses neither messages nor log lines`, async t => {
+	test.serial(`a disk that ${fault} loses neither messages nor log lines`, async t => {
 		const {bridge, file} = await start(t, inject);
 		await chat(bridge, 0, 3);
 		await until(() => FAILS.test(bridge.stderr) || (existsSync(file) && statSync(file).size > 20_000));
@@ -43,7 +43,7 @@ for (const [what, inject, name] of [
 		await chat(bridge, 6, 1);
 		t.is(await bridge.end(), 0);
 		t.regex(bridge.stderr, new RegExp(name));
-		t.is(timesSaid(bridge, FAILS), 1);
+		t.is(countOf(bridge, FAILS), 1);
 		const lines = readLog(file);
 		t.is(lines.filter(({message}) => message !== undefined).length, 14 + HANDSHAKE);
 		t.like(lines.at(-1), {event: 'close'});

@@ -32,11 +32,11 @@ const sessionsOf = async (gateway: RunningGateway): Promise<unknown> =>
 test.serial('clock changes do not expire calls and sessions of a gateway [L5]', async t => {
 	const {gateway, jump} = await startAt(t, {servers, limits: {idle: '60s'}});
 	const session = await gateway.open('echo');
-	const held = session.request('held', 'hold');
+	const pending = session.request('held', 'hold');
 	for (const days of [1, -1, 400, -400, 0]) await jump(days);
 	t.is(await sessionsOf(gateway), 1);
 	await session.post({method: 'release'});
-	t.like(await held, {id: 'held', result: {}});
+	t.like(await pending, {id: 'held', result: {}});
 	t.like(await session.request(1, 'echo', {a: 1}), {result: {a: 1}});
 });
 
@@ -46,9 +46,9 @@ test.serial('calls and sessions of a gateway expire on time after its clock is s
 		limits: {idle: '3s'},
 	});
 	const session = await gateway.open('echo');
-	const held = session.post({id: 'held', method: 'hold'});
+	const pending = session.post({id: 'held', method: 'hold'});
 	await jump(-1);
-	const late = await held;
+	const late = await pending;
 	t.is(late.status, 504);
 	t.like(messageIn(late), {id: 'held', error: {code: -31_002}});
 	await until(() => logged(gateway.running, 'session.idle').length === 1);

@@ -17,7 +17,7 @@ const start = async (t: ExecutionContext, ...flags: string[]) => {
 	const jump = async (days: number): Promise<void> => {
 		setClock(days);
 		const before = bridge.stderr.length;
-		bridge.sendText('no message\n');
+		bridge.sendText('not a message\n');
 		const pattern = new RegExp(`"time":"(?:${dayOf(days)}|${dayOf(days - 1 / 24)}|${dayOf(days + 1 / 24)})T`);
 		await until(() => pattern.test(bridge.stderr.slice(before)));
 	};
@@ -36,11 +36,11 @@ test.serial('clock changes do not time out a call', async t => {
 for (const days of [-1, 1])
 	test.serial(`a call times out after its limit when the clock moves by ${days} day`, async t => {
 		const {bridge, jump} = await start(t, '--timeout', '5');
-		const asked = performance.now();
+		const sentAt = performance.now();
 		bridge.send({id: 1, method: 'hold'});
 		await jump(days);
 		t.like(await bridge.answer(1), {error: {code: -31_002}});
-		const took = performance.now() - asked;
+		const took = performance.now() - sentAt;
 		t.true(took > 4900 && took < 20_000, `${took} ms`);
 		await bridge.end();
 	});

@@ -25,6 +25,6 @@ test.serial(
 			t.regex(found?.remedy ?? '', /End them with kill /);
 			return;
 		}
-		t.fail('it was always gone already');
+		t.fail('another bridge killed the orphan in each attempt');
 	},
 );

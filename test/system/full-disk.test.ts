@@ -4,7 +4,7 @@ import test, {type ExecutionContext} from 'ava';
 import {startBridge} from '../helpers/bridge.js';
 import {until} from '../helpers/pipeline.js';
 import {type LogLine, lineCount, readLog} from '../helpers/temp-folder.js';
-import {ask, chat, echoServer, FAILS, HANDSHAKE, smallDisk, timesSaid, WORKS} from './tools.js';
+import {chat, countOf, echoServer, FAILS, HANDSHAKE, sendRequests, smallDisk, WORKS} from './tools.js';
 
 const start = async (t: ExecutionContext, {free, flags}: {free: number; flags: readonly string[]}) => {
 	const {folder, remount} = smallDisk(t, '128k');
@@ -17,14 +17,14 @@ const start = async (t: ExecutionContext, {free, flags}: {free: number; flags: r
 };
 
 /** The ids of the requests and of the responses in a log, after those of the handshake. */
-function idsIn(lines: readonly LogLine[]): {asked: unknown[]; answered: unknown[]} {
+function idsIn(lines: readonly LogLine[]): {requests: unknown[]; responses: unknown[]} {
 	const messages = lines
 		.filter(({message}) => message !== undefined)
 		.slice(HANDSHAKE)
 		.map(({message}) => message as {id?: unknown; method?: string});
 	return {
-		asked: messages.filter(({method}) => method !== undefined).map(({id}) => id),
-		answered: messages.filter(({method}) => method === undefined).map(({id}) => id),
+		requests: messages.filter(({method}) => method !== undefined).map(({id}) => id),
+		responses: messages.filter(({method}) => method === undefined).map(({id}) => id),
 	};
 }
 
@@ -41,10 +41,10 @@ test.serial('forwards traffic on a full disk, warns once, and resumes the log wi
 	await bridge.says(WORKS);
 	await chat(bridge, 22, 2);
 	t.is(await bridge.end(), 0);
-	t.is(timesSaid(bridge, FAILS), 1);
-	t.is(timesSaid(bridge, WORKS), 1);
+	t.is(countOf(bridge, FAILS), 1);
+	t.is(countOf(bridge, WORKS), 1);
 	t.regex(bridge.stderr, /ENOSPC/);
-	t.deepEqual(idsIn(readLog(file)), {asked: upTo(24), answered: upTo(24)});
+	t.deepEqual(idsIn(readLog(file)), {requests: upTo(24), responses: upTo(24)});
 });
 
 test.serial('writes no partial line if the first lines do not fit on the disk', async t => {
@@ -54,7 +54,7 @@ test.serial('writes no partial line if the first lines do not fit on the disk', 
 	remount('size=16m');
 	await bridge.says(WORKS);
 	t.is(await bridge.end(), 0);
-	t.deepEqual(idsIn(readLog(file)), {asked: upTo(10), answered: upTo(10)});
+	t.deepEqual(idsIn(readLog(file)), {requests: upTo(10), responses: upTo(10)});
 });
 
 test.serial('logs the number of lines dropped when the buffer is full', async t => {
@@ -80,7 +80,7 @@ test.serial('--on-full wait pauses traffic while the buffer is full', async t =>
 	const flags = ['--flush-millis', '20', '--max-buffer', '64KiB', '--on-full', 'wait'];
 	const {bridge, file, remount} = await start(t, {free: 0, flags});
 	const count = 200;
-	ask(bridge, 0, count);
+	sendRequests(bridge, 0, count);
 	await bridge.says(FAILS);
 	let seen = -1;
 	for (let since = performance.now(); performance.now() - since < 300; ) {
@@ -88,11 +88,11 @@ test.serial('--on-full wait pauses traffic while the buffer is full', async t =>
 		seen = bridge.lines.length;
 		await new Promise(setImmediate);
 	}
-	t.true(seen < count, `${seen} answers came through`);
+	t.true(seen < count, `${seen} responses arrived`);
 	remount('size=16m');
 	for (const id of upTo(count)) await bridge.answer(id);
 	t.is(await bridge.end(), 0);
-	t.deepEqual(idsIn(readLog(file)), {asked: upTo(count), answered: upTo(count)});
+	t.deepEqual(idsIn(readLog(file)), {requests: upTo(count), responses: upTo(count)});
 });
 
 test.serial('reports the number of bytes that could not be written before exit', async t => {
@@ -101,7 +101,7 @@ test.serial('reports the number of bytes that could not be written before exit',
 	await bridge.says(FAILS);
 	t.is(await bridge.end(), 0);
 	t.regex(bridge.stderr, /\d{5} bytes of the traffic log could not be written/);
-	t.is(timesSaid(bridge, FAILS), 1);
+	t.is(countOf(bridge, FAILS), 1);
 });
 
 test.serial('resumes the log after the disk was temporarily read-only', async t => {
@@ -115,5 +115,5 @@ test.serial('resumes the log after the disk was temporarily read-only', async t 
 	remount('rw');
 	await bridge.says(WORKS);
 	t.is(await bridge.end(), 0);
-	t.deepEqual(idsIn(readLog(file)), {asked: upTo(4), answered: upTo(4)});
+	t.deepEqual(idsIn(readLog(file)), {requests: upTo(4), responses: upTo(4)});
 });

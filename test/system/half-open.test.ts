@@ -23,9 +23,9 @@ const program = `require('node:http').createServer((request, response) => {
 }).listen(8080, () => console.log('listening'));`;
 
 /** Starts an upstream in its own network namespace, whose network link can be taken down. */
-async function farAway(t: ExecutionContext): Promise<{url: string; cable(state: 'up' | 'down'): void}> {
+async function startRemote(t: ExecutionContext): Promise<{url: string; cable(state: 'up' | 'down'): void}> {
 	if (process.getuid?.() !== 0)
-		throw new Error('This test makes a network of its own, which only root may do.');
+		throw new Error('This test creates a network namespace, which requires root.');
 	need('ip', 'iproute2');
 	const name = `bridge-${process.pid}`;
 	const [near, far] = [`br${process.pid}a`, `br${process.pid}b`];
@@ -53,16 +53,16 @@ async function farAway(t: ExecutionContext): Promise<{url: string; cable(state: 
 test.serial(
 	'a call to a vanished server times out, and the next call uses a new connection [D13]',
 	async t => {
-		const {url, cable} = await farAway(t);
+		const {url, cable} = await startRemote(t);
 		const gateway = await startGateway(t, {servers: {far: {url, insecure: true, timeout: 3}}});
 		const session = await gateway.open('far');
 		const call = (id: number) => session.post({id, method: 'tools/call', params: {name: 'where'}});
-		const portIn = (answer: Awaited<ReturnType<typeof call>>): unknown =>
-			(messageIn(answer).result as {port?: number} | undefined)?.port;
+		const portIn = (response: Awaited<ReturnType<typeof call>>): unknown =>
+			(messageIn(response).result as {port?: number} | undefined)?.port;
 		let before: unknown;
 		// The connection is kept alive: once it is idle, each call reuses it.
 		for (let port = portIn(await call(1)); port !== before; port = portIn(await call(2))) before = port;
-		t.regex(run('ss', '-tno', 'dst', '198.18.77.2'), /timer:\(keepalive/, 'it is probed while it is silent');
+		t.regex(run('ss', '-tno', 'dst', '198.18.77.2'), /timer:\(keepalive/, 'idle connections are probed');
 		cable('down');
 		const lost = await call(3);
 		t.is(lost.status, 504);
@@ -76,6 +76,6 @@ test.serial(
 		}
 		t.is(again.status, 200);
 		t.is(typeof portIn(again), 'number');
-		t.not(portIn(again), before, 'the dead connection is not used again');
+		t.not(portIn(again), before, 'the dead connection is not reused');
 	},
 );

@@ -5,16 +5,16 @@ import {newHome} from '../e2e/cli/home.js';
 import {onTerminal} from './terminal.js';
 import {need} from './tools.js';
 
-for (const [answer, isWritten] of [
+for (const [reply, isWritten] of [
 	['y', true],
 	['YES', true],
 	['n', false],
 	['', false],
 ] as const)
-	test(`install prompts on a terminal, and ${answer || 'an empty line'} ${isWritten ? 'writes' : 'writes nothing'}`, async t => {
+	test(`install prompts on a terminal, and ${reply || 'an empty line'} ${isWritten ? 'writes' : 'writes nothing'}`, async t => {
 		need('script', 'bsdutils');
 		const {cwd, env} = newHome(t);
-		const {code, out} = await onTerminal(cwd, env, 'install claude', answer);
+		const {code, out} = await onTerminal(cwd, env, 'install claude', reply);
 		t.regex(out, /New file .*\.mcp\.json:\r\n\+ \{/);
 		t.regex(out, isWritten ? /Written\./ : /Nothing was written\./);
 		t.is(code, isWritten ? 0 : 1);

@@ -44,10 +44,13 @@ test.serial(
 			await client.running.exited;
 			ageLock(at);
 			await until(() => at.inbox('a').length === (round + 1) * 4);
-			const given = new Set(history(at).flatMap(({ids}) => ids));
-			const unsure = new Set(underway(at));
+			const delivered = new Set(history(at).flatMap(({ids}) => ids));
+			const uncertain = new Set(underway(at));
 			for (const {message_id: id, read} of at.inbox('a'))
-				t.true(read !== true || given.has(String(id)) || unsure.has(String(id)), `round ${round}: ${id}`);
+				t.true(
+					read !== true || delivered.has(String(id)) || uncertain.has(String(id)),
+					`round ${round}: ${id}`,
+				);
 		}
 		const client = await startServe(t, at);
 		await client.codex({prompt: 'say:1', identity: 'a'});
@@ -69,23 +72,23 @@ const underway = (at: MailPlace): readonly unknown[] => listOf(at.mailRecord('a'
 
 function check(
 	log: (...words: string[]) => void,
-	isTrue: (is: boolean, what: string) => void,
+	isTrue: (condition: boolean, message: string) => void,
 	posted: ReadonlyMap<string, readonly string[]>,
 	turns: ReturnType<typeof history>,
 ): void {
 	const flat = turns.flatMap(({ids}) => ids);
 	const first = [...new Set(flat)];
 	for (const [sender, ids] of posted) {
-		const came = first.filter(id => id.startsWith(`${sender}-`));
-		isTrue(came.join() === ids.join(), `all of ${sender}, in order`);
+		const received = first.filter(id => id.startsWith(`${sender}-`));
+		isTrue(received.join() === ids.join(), `all messages of ${sender} arrive in order`);
 	}
 	for (const [nth, {pid, ids}] of turns.entries())
 		for (const id of ids) {
 			const later = turns.slice(nth + 1).find(turn => turn.ids.includes(id));
 			if (!later) continue;
-			isTrue(later.pid !== pid, `${id} twice in one life`);
+			isTrue(later.pid !== pid, `${id} was delivered twice by one process`);
 			const isLast = !turns.slice(nth + 1).some(turn => turn.pid === pid);
-			isTrue(isLast, `${id} came again although its turn was not the one that the kill cut off`);
+			isTrue(isLast, `${id} was redelivered although the kill did not interrupt its turn`);
 		}
-	log(`${turns.length} turns, ${first.length} messages, ${flat.length - first.length} of them twice`);
+	log(`${turns.length} turns, ${first.length} messages, ${flat.length - first.length} redelivered`);
 }

@@ -13,19 +13,19 @@ import {need, run} from './tools.js';
 /** Posts JSON as in the documentation of RawProx, and returns the parsed response. */
 function curl(endpoint: string, body: object, ...headers: readonly string[]): unknown {
 	need('curl');
-	const given = ['Content-Type: application/json', ...headers].flatMap(header => ['-H', header]);
+	const flags = ['Content-Type: application/json', ...headers].flatMap(header => ['-H', header]);
 	return JSON.parse(
-		run('curl', '-s', '-m', '20', '-X', 'POST', endpoint, ...given, '-d', JSON.stringify(body)),
+		run('curl', '-s', '-m', '20', '-X', 'POST', endpoint, ...flags, '-d', JSON.stringify(body)),
 	);
 }
 
-const calling = (id: number, name: string, args: object): object => ({
+const callOf = (id: number, name: string, args: object): object => ({
 	jsonrpc: '2.0',
 	method: 'tools/call',
 	id,
 	params: {name, arguments: args},
 });
-const told = (id: number, text: string): object => ({
+const resultOf = (id: number, text: string): object => ({
 	jsonrpc: '2.0',
 	id,
 	result: {content: [{type: 'text', text}]},
@@ -44,8 +44,8 @@ test.serial(
 			capabilities: {},
 			clientInfo: {name: 'c', version: '1.0.0'},
 		};
-		const begin = {jsonrpc: '2.0', method: 'initialize', id: 1, params};
-		t.like(curl(endpoint, begin, 'Accept: application/json, text/event-stream') as object, {
+		const initialize = {jsonrpc: '2.0', method: 'initialize', id: 1, params};
+		t.like(curl(endpoint, initialize, 'Accept: application/json, text/event-stream') as object, {
 			jsonrpc: '2.0',
 			id: 1,
 			result: {protocolVersion: '2024-11-05', capabilities: {tools: {}}},
@@ -55,22 +55,22 @@ test.serial(
 
 		const local_port = await freePort();
 		const rule = {local_port, target_host: '127.0.0.1', target_port: echo.port};
-		const added = curl(endpoint, calling(3, 'add-port-rule', rule));
-		t.deepEqual(added, told(3, `Port rule added: ${local_port} -> 127.0.0.1:${echo.port}`));
+		const added = curl(endpoint, callOf(3, 'add-port-rule', rule));
+		t.deepEqual(added, resultOf(3, `Port rule added: ${local_port} -> 127.0.0.1:${echo.port}`));
 		const taken = {code: -32602, message: `Port ${local_port} already in use`};
-		t.like(curl(endpoint, calling(4, 'add-port-rule', rule)) as object, {
+		t.like(curl(endpoint, callOf(4, 'add-port-rule', rule)) as object, {
 			jsonrpc: '2.0',
 			id: 4,
 			error: taken,
 		});
-		curl(endpoint, calling(5, 'start-logging', {directory: logs}));
+		curl(endpoint, callOf(5, 'start-logging', {directory: logs}));
 		t.is(String((await exchange(local_port, 'x')).answer), 'x');
 		t.deepEqual(
-			curl(endpoint, calling(6, 'stop-logging', {directory: logs})),
-			told(6, `Logging stopped: ${logs}`),
+			curl(endpoint, callOf(6, 'stop-logging', {directory: logs})),
+			resultOf(6, `Logging stopped: ${logs}`),
 		);
 		t.is(linesIn(logs).filter(({data}) => data === 'x').length, 2);
-		t.deepEqual(curl(endpoint, calling(7, 'shutdown', {})), told(7, 'Shutting down'));
+		t.deepEqual(curl(endpoint, callOf(7, 'shutdown', {})), resultOf(7, 'Shutting down'));
 		t.deepEqual(await raw.running.exited, {code: 0, signal: null});
 	},
 );
@@ -78,24 +78,24 @@ test.serial(
 test.serial('socat gets the whole response after it closed its sending side [I2]', async t => {
 	need('socat');
 	const peer = await startPeer(t, socket => {
-		let asked = '';
+		let received = '';
 		socket.on('data', chunk => {
-			asked += chunk;
+			received += chunk;
 		});
-		socket.on('end', () => socket.end(`${asked.length} bytes`));
+		socket.on('end', () => socket.end(`${received.length} bytes`));
 	});
 	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${peer.port}`]);
 	const socat = spawn('socat', ['-t', '60', '-', `TCP:127.0.0.1:${raw.port}`], {
 		stdio: ['pipe', 'pipe', 'inherit'],
 	});
 	t.teardown(() => socat.kill('SIGKILL'));
-	let answer = '';
+	let response = '';
 	socat.stdout.on('data', chunk => {
-		answer += chunk;
+		response += chunk;
 	});
-	socat.stdin.end('question'.repeat(10_000));
+	socat.stdin.end('requests'.repeat(10_000));
 	const [code] = await once(socat, 'close');
-	t.deepEqual({code, answer}, {code: 0, answer: '80000 bytes'});
+	t.deepEqual({code, response}, {code: 0, response: '80000 bytes'});
 	const {event} = await raw.line(line => line.event === 'close');
 	t.is(event, 'close');
 });

@@ -23,7 +23,7 @@ const WORKS = /written again/;
 const text = 'x'.repeat(5000);
 
 /** Sends a text over `count` connections, one after the other, and checks each echo. */
-async function talk(t: ExecutionContext, raw: Raw, count: number): Promise<void> {
+async function sendTexts(t: ExecutionContext, raw: Raw, count: number): Promise<void> {
 	for (let index = 0; index < count; index++) t.is((await exchange(raw.port, text)).answer.length, 5000);
 }
 
@@ -34,14 +34,14 @@ test.serial(
 	'raw forwards traffic on a full disk, warns once, and resumes the log without a gap [I5]',
 	async t => {
 		const {raw, logs, remount, target} = await start(t, 64);
-		await talk(t, raw, 2);
+		await sendTexts(t, raw, 2);
 		await until(() => textIn(logs).includes('"close"'));
-		await talk(t, raw, 10);
+		await sendTexts(t, raw, 10);
 		await raw.running.says(FAILS);
-		await talk(t, raw, 5);
+		await sendTexts(t, raw, 5);
 		remount('size=16m');
 		await raw.running.says(WORKS);
-		await talk(t, raw, 1);
+		await sendTexts(t, raw, 1);
 		t.is(await raw.stop(), 0);
 		t.is(raw.running.stderr.match(new RegExp(FAILS, 'g'))?.length, 1);
 		t.regex(raw.running.stderr, /ENOSPC/);
@@ -55,18 +55,18 @@ test.serial(
 
 test.serial('raw logs the number of lines dropped when the buffer is full [I5]', async t => {
 	const {raw, logs, remount} = await start(t, 0, '--max-buffer', '64KiB');
-	await talk(t, raw, 40);
+	await sendTexts(t, raw, 40);
 	await raw.running.says(FAILS);
 	remount('size=16m');
 	await raw.running.says(WORKS);
-	await talk(t, raw, 1);
+	await sendTexts(t, raw, 1);
 	t.is(await raw.stop(), 0);
 	const lines = linesIn(logs);
 	t.true(count(lines, 'gap') > 0);
 	const lost = lines.reduce((sum, line) => sum + (line.event === 'gap' ? Number(line.lines) : 0), 0);
 	const kept = lines.filter(({ConnID}) => ConnID !== undefined).length;
 	// Each connection has an open line, a close line and at least one data line in each direction.
-	t.true(lost + kept >= 41 * 4, `${lost} are lost and ${kept} kept`);
+	t.true(lost + kept >= 41 * 4, `${lost} lost and ${kept} kept lines`);
 });
 
 test.serial('raw --on-full wait pauses traffic while the buffer is full, and loses nothing [I5]', async t => {
@@ -75,14 +75,14 @@ test.serial('raw --on-full wait pauses traffic while the buffer is full, and los
 	const length = 2_000_000;
 	socket.end(Buffer.alloc(length, 'y'));
 	await raw.running.says(FAILS);
-	let heard = 0;
+	let received = 0;
 	socket.on('data', chunk => {
-		heard += chunk.length;
+		received += chunk.length;
 	});
-	await untilStill(() => heard);
-	t.true(heard < length, `${heard} bytes came back`);
+	await untilStill(() => received);
+	t.true(received < length, `${received} bytes were echoed`);
 	remount('size=64m');
-	await until(() => heard === length);
+	await until(() => received === length);
 	t.is(await raw.stop(), 0);
 	const lines = linesIn(logs);
 	t.is(count(lines, 'gap'), 0);
@@ -91,7 +91,7 @@ test.serial('raw --on-full wait pauses traffic while the buffer is full, and los
 
 test.serial('raw reports the number of bytes that could not be written, and exits [I5]', async t => {
 	const {raw} = await start(t, 0);
-	await talk(t, raw, 3);
+	await sendTexts(t, raw, 3);
 	await raw.running.says(FAILS);
 	t.is(await raw.stop(), 0);
 	t.true(Number(logged(raw.running, 'log-error').at(-1)?.lostBytes) > 15_000);
@@ -108,7 +108,7 @@ function isDone(action: () => void): boolean {
 
 test.serial('raw resumes the log after the disk was temporarily read-only [I5]', async t => {
 	const {raw, logs, remount, target} = await start(t, 128);
-	await talk(t, raw, 1);
+	await sendTexts(t, raw, 1);
 	await until(() => textIn(logs).includes('"close"'));
 	// The line is in the file before the file is closed, and a disk with a file open for writing cannot be
 	// remounted read-only.

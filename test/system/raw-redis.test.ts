@@ -25,8 +25,8 @@ test.serial('redis-cli works through a rule, and bridge decode restores its traf
 		(await runBridge(['decode', log, ...args])).stdout.join('\n');
 	t.regex(await decode('--conn', ids[0] ?? '', '--from'), /\r\nSET\r\n\$3\r\nkey\r\n\$13\r\na value, 100%/);
 	t.regex(await decode('--conn', ids[1] ?? '', '--to'), /\$13\r\na value, 100%\r/);
-	const told = bytesFrom(lines, `127.0.0.1:${redis}`);
-	t.true(String(told).includes('+OK\r\n'));
+	const replies = bytesFrom(lines, `127.0.0.1:${redis}`);
+	t.true(String(replies).includes('+OK\r\n'));
 });
 
 test.serial('redis-benchmark runs through a rule without an error', async t => {
@@ -63,15 +63,15 @@ test.serial('a Redis subscription stays open and gets published messages at once
 	const raw = await startRaw(t, ['--flush-millis', '50', `0:127.0.0.1:${redis}`]);
 	const socket = await dial(raw.port);
 	t.teardown(() => socket.destroy());
-	let heard = '';
+	let output = '';
 	socket.on('data', chunk => {
-		heard += chunk;
+		output += chunk;
 	});
 	socket.write('SUBSCRIBE news\r\n');
-	await until(() => heard.includes('subscribe'));
+	await until(() => output.includes('subscribe'));
 	for (const word of ['one', 'two', 'three']) {
 		t.is(await cli(redis, ['PUBLISH', 'news', word]), '1');
-		await until(() => heard.includes(word));
+		await until(() => output.includes(word));
 	}
 	await raw.line(({data}) => data?.includes('three') === true);
 	t.is(raw.running.child.exitCode, null);

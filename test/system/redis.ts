@@ -24,12 +24,12 @@ export class RunningRedis {
 	async start(): Promise<void> {
 		const flags = ['--port', `${this.port}`, '--bind', '127.0.0.1', '--save', '', '--dir', this.#folder];
 		const redis = spawn('redis-server', [...flags, ...this.#more], {stdio: ['ignore', 'pipe', 'inherit']});
-		let said = '';
+		let output = '';
 		redis.stdout.on('data', chunk => {
-			said += chunk;
+			output += chunk;
 		});
 		this.#process = redis;
-		await until(() => /Ready to accept connections/.test(said));
+		await until(() => /Ready to accept connections/.test(output));
 	}
 
 	async kill(): Promise<void> {
@@ -58,7 +58,8 @@ export async function startRedis(t: ExecutionContext, more: readonly string[] = 
 export function userOfDocs(...more: readonly string[]): string[] {
 	const docs = readFileSync(new URL('../../../docs/scaling.md', import.meta.url), 'utf8');
 	const words = /^ACL SETUSER (bridge .+)$/m.exec(docs)?.[1]?.replace('PASSWORD', 'planted-password');
-	if (words === undefined) throw new Error('docs/scaling.md names no user of Redis.');
+	if (words === undefined)
+		throw new Error('docs/scaling.md contains no ACL SETUSER line for the user bridge.');
 	return ['--user', ...words.split(' '), ...more];
 }
 

@@ -22,7 +22,7 @@ test.serial(
 		);
 		const results = await Promise.allSettled(many.map(entry => registry.put(entry)));
 		t.true(results.every(({status}) => status === 'rejected'));
-		t.is(readFileSync(join(folder, 'registry.json'), 'utf8'), before, 'not a byte of the old one is lost');
+		t.is(readFileSync(join(folder, 'registry.json'), 'utf8'), before, 'the old file is unchanged');
 		t.deepEqual(
 			readdirSync(folder).filter(name => name.endsWith('.tmp')),
 			[],

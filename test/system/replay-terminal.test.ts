@@ -42,16 +42,16 @@ test('a long replay shows a progress bar and colored differences on a terminal, 
 	need('script', 'bsdutils');
 	const log = longLog(t);
 	const {NO_COLOR: _, ...env} = process.env;
-	const [coloured, plain] = await Promise.all([
+	const [colored, plain] = await Promise.all([
 		onTerminal(log, env),
 		onTerminal(log, {...env, NO_COLOR: '1'}),
 	]);
-	for (const out of [coloured, plain]) {
+	for (const out of [colored, plain]) {
 		t.regex(out, /Replaying █+░+ \d+ %/);
 		t.regex(out, /20 compared: 0 same, 20 different/);
 		t.true(out.endsWith('1'));
 	}
-	t.true(coloured.includes('\u001b[31m✗ 1 tools/call echo\u001b[0m'));
-	t.true(coloured.includes('\u001b[32m    + '));
+	t.true(colored.includes('\u001b[31m✗ 1 tools/call echo\u001b[0m'));
+	t.true(colored.includes('\u001b[32m    + '));
 	t.false(plain.includes('\u001b[3'));
 });

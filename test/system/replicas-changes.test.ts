@@ -7,7 +7,7 @@ import type {RunningGateway} from '../helpers/gateway.js';
 import {event} from '../helpers/upstream.js';
 import {becomes} from './balanced.js';
 import {startRedis, userOfDocs} from './redis.js';
-import {callAndLeave, setting, slowAnswer} from './two-replicas.js';
+import {callAndDisconnect, setting, slowResponse} from './two-replicas.js';
 
 const toolsOf = async (client: Roamer, gateway: RunningGateway): Promise<string> => {
 	const {result} = await client.ask(gateway, 'tools/list');
@@ -31,10 +31,10 @@ test('replicas keep sharing their state while the secrets and the store change [
 	upstream.tools = ['echo', 'other'].map(name => ({name, inputSchema: {type: 'object'}}));
 	upstream.streams[0]?.write(event({method: 'notifications/tools/list_changed'}));
 	while ((await toolsOf(second, two)) !== 'echo,other') await sleep(20);
-	const begun = slowAnswer(upstream);
-	const place = await callAndLeave(one, first);
-	const say = await begun;
-	say({id: 'call', result: {content: []}});
+	const started = slowResponse(upstream);
+	const place = await callAndDisconnect(one, first);
+	const send = await started;
+	send({id: 'call', result: {content: []}});
 	const rest = await eventsOf(t, two, first, place);
 	t.regex(await rest.next(), /"id":"call","result"/);
 	await rest.ended;

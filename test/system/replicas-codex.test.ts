@@ -7,7 +7,7 @@ import {fixtureCommand} from '../peers/fixtures.js';
 import {callTool, startModel} from '../peers/scripted-model.js';
 import {startBalancer} from './balanced.js';
 
-const answer = /This is a simple text response for testing\./;
+const expected = /This is a simple text response for testing\./;
 const callIt = callTool('demo', 'test_simple_text');
 
 /** The number of upstream sessions at a replica. */
@@ -24,14 +24,14 @@ test('Codex continues its thread after the replica that owned its session is kil
 	const home = await codexHome(t, model, {demo: `http://127.0.0.1:${port}/mcp/demo`});
 	const codex = await CodexAppServer.start(t, home);
 	const thread = await codex.startThread();
-	t.regex(await codex.turn(thread, callIt), answer);
+	t.regex(await codex.turn(thread, callIt), expected);
 	const counts = await Promise.all(replicas.map(sessionsAt));
 	t.deepEqual(counts.toSorted(), [0, 0, 1]);
 	const owner = replicas[counts.indexOf(1)]?.running.child;
 	if (!owner) throw new Error('One of them has it.');
 	owner.kill('SIGKILL');
 	await once(owner, 'exit');
-	t.regex(await codex.turn(thread, callIt), answer);
-	t.regex(await codex.turn(thread, callIt), answer);
+	t.regex(await codex.turn(thread, callIt), expected);
+	t.regex(await codex.turn(thread, callIt), expected);
 	t.is(await codex.close(), 0);
 });

@@ -4,20 +4,20 @@ import {eventsOf, type Listening} from '../e2e/replicas/events.js';
 import {roam} from '../e2e/replicas/support.js';
 import {event} from '../helpers/upstream.js';
 import {becomes} from './balanced.js';
-import {callAndLeave, progress, setting, slowAnswer} from './two-replicas.js';
+import {callAndDisconnect, progress, setting, slowResponse} from './two-replicas.js';
 
 test('another replica resumes a response stream without lost or duplicate events [D8]', async t => {
 	const {upstream, one, two} = await setting(t);
 	const client = await roam(one, 'plain');
-	const begun = slowAnswer(upstream);
-	const place = await callAndLeave(one, client);
-	const say = await begun;
-	for (const n of [1, 2, 3]) say(progress(n));
+	const started = slowResponse(upstream);
+	const place = await callAndDisconnect(one, client);
+	const send = await started;
+	for (const n of [1, 2, 3]) send(progress(n));
 	const rest = await eventsOf(t, two, client, place);
 	for (const n of [1, 2, 3]) t.regex(await rest.next(), new RegExp(`"progress":${n}\\b`));
-	for (const n of [4, 5]) say(progress(n));
+	for (const n of [4, 5]) send(progress(n));
 	for (const n of [4, 5]) t.regex(await rest.next(), new RegExp(`"progress":${n}\\b`));
-	say({id: 'call', result: {content: []}});
+	send({id: 'call', result: {content: []}});
 	t.regex(await rest.next(), /"id":"call","result"/);
 	await rest.ended;
 	t.is(rest.events.length, 6);
@@ -33,9 +33,9 @@ test('another replica resumes a response stream without lost or duplicate events
 test('a client that waits for a response of a killed replica gets an error [D8]', async t => {
 	const {upstream, one, two} = await setting(t);
 	const client = await roam(one, 'plain');
-	const begun = slowAnswer(upstream);
-	const place = await callAndLeave(one, client);
-	await begun;
+	const started = slowResponse(upstream);
+	const place = await callAndDisconnect(one, client);
+	await started;
 	const rest = await eventsOf(t, two, client, place);
 	one.running.child.kill('SIGKILL');
 	t.like(JSON.parse(await rest.next()), {id: 'call', error: {code: -31001}});
@@ -45,34 +45,34 @@ test('a client that waits for a response of a killed replica gets an error [D8]'
 test('another replica resumes a response with more events than the store keeps [D8]', async t => {
 	const {upstream, one, two} = await setting(t);
 	const client = await roam(one, 'plain');
-	const begun = slowAnswer(upstream);
-	const place = await callAndLeave(one, client);
-	const say = await begun;
+	const started = slowResponse(upstream);
+	const place = await callAndDisconnect(one, client);
+	const send = await started;
 	const many = 1500;
-	for (let n = 1; n <= many; n++) say(progress(n));
+	for (let n = 1; n <= many; n++) send(progress(n));
 	const whole = await eventsOf(t, one, client, place);
 	while (!(await whole.next()).includes(`"progress":${many}}`));
 	// The store has dropped the oldest events of the first stream; the second one has missed none.
 	const late = await eventsOf(t, two, client, place);
 	const rest = await eventsOf(t, two, client, whole.events.at(-1)?.id);
-	say(progress(many + 1));
-	say({id: 'call', result: {content: []}});
+	send(progress(many + 1));
+	send({id: 'call', result: {content: []}});
 	await Promise.all([late.ended, rest.ended]);
 	const numbers = [late, rest].map(({events}) =>
-		events.map(({data}) => JSON.parse(data)).map(({params, result}) => (result ? 'answer' : params.progress)),
+		events.map(({data}) => JSON.parse(data)).map(({params, result}) => (result ? 'result' : params.progress)),
 	);
-	t.deepEqual(numbers[1], [many + 1, 'answer']);
+	t.deepEqual(numbers[1], [many + 1, 'result']);
 	t.true((numbers[0]?.length ?? 0) > 900);
-	t.deepEqual(numbers[0]?.slice(-3), [many, many + 1, 'answer']);
+	t.deepEqual(numbers[0]?.slice(-3), [many, many + 1, 'result']);
 });
 
 test('another replica returns an error for a response too large for the store [D8]', async t => {
 	const {upstream, one, two} = await setting(t);
 	const client = await roam(one, 'plain');
-	const begun = slowAnswer(upstream);
-	const rest = await eventsOf(t, two, client, await callAndLeave(one, client));
-	const say = await begun;
-	say({id: 'call', result: {content: [{type: 'text', text: 'x'.repeat(5 * 2 ** 20)}]}});
+	const started = slowResponse(upstream);
+	const rest = await eventsOf(t, two, client, await callAndDisconnect(one, client));
+	const send = await started;
+	send({id: 'call', result: {content: [{type: 'text', text: 'x'.repeat(5 * 2 ** 20)}]}});
 	t.like(JSON.parse(await rest.next()), {id: 'call', error: {code: -31001}});
 	await rest.ended;
 });
@@ -81,19 +81,19 @@ test('after a store loses its data, later responses arrive and earlier ones retu
 	const {redis, upstream, one, two} = await setting(t);
 	const call = async () => {
 		const client = await roam(one, 'plain');
-		const begun = slowAnswer(upstream);
-		const place = await callAndLeave(one, client);
-		return {client, place, say: await begun, rest: await eventsOf(t, two, client, place)};
+		const started = slowResponse(upstream);
+		const place = await callAndDisconnect(one, client);
+		return {client, place, send: await started, rest: await eventsOf(t, two, client, place)};
 	};
 	const [early, late] = [await call(), await call()];
 	await redis.kill();
 	for (const gateway of [one, two]) await becomes(gateway, 'degraded');
-	early.say({id: 'call', result: {content: []}});
+	early.send({id: 'call', result: {content: []}});
 	await (await eventsOf(t, one, early.client, early.place)).ended;
 	await redis.start();
 	t.like(JSON.parse(await early.rest.next()), {id: 'call', error: {code: -31001}});
 	await early.rest.ended;
-	late.say({id: 'call', result: {content: []}});
+	late.send({id: 'call', result: {content: []}});
 	t.regex(await late.rest.next(), /"id":"call","result"/);
 	await late.rest.ended;
 });
@@ -108,7 +108,7 @@ const remark = (n: number) => ({
 const numbersOf = ({events}: Listening): number[] =>
 	events.flatMap(({data}) => (data === '' ? [] : [JSON.parse(data).params.data]));
 
-const hears = async (listening: Listening, ...numbers: readonly number[]): Promise<void> => {
+const receives = async (listening: Listening, ...numbers: readonly number[]): Promise<void> => {
 	for (const n of numbers) while (JSON.parse(await listening.next()).params.data !== n);
 };
 
@@ -118,23 +118,23 @@ const idOf = ({events}: Listening, n: number): string | undefined =>
 test('each replica delivers unsolicited messages of a child exactly once [D8]', async t => {
 	const {one, two} = await setting(t);
 	const client = await roam(one, 'puppet');
-	const say = async (...numbers: readonly number[]): Promise<void> => {
+	const send = async (...numbers: readonly number[]): Promise<void> => {
 		const lines = numbers.map(n => `${JSON.stringify(remark(n))}\n`).join('');
 		await client.post(two, {method: 'raw', params: {base64: Buffer.from(lines).toString('base64')}});
 	};
 	const first = await eventsOf(t, two, client);
-	await say(1, 2, 3);
-	await hears(first, 3);
+	await send(1, 2, 3);
+	await receives(first, 3);
 	first.close();
-	await say(4);
+	await send(4);
 	const second = await eventsOf(t, one, client, idOf(first, 1));
-	await hears(second, 4);
+	await receives(second, 4);
 	t.deepEqual(numbersOf(second), [2, 3, 4]);
 	// The first replica may not have noticed the disconnect yet.
 	const third = await eventsOf(t, two, client, idOf(second, 3));
 	await second.ended;
-	await say(5);
-	await hears(third, 5);
+	await send(5);
+	await receives(third, 5);
 	t.deepEqual(numbersOf(third), [4, 5]);
 });
 
@@ -142,34 +142,34 @@ test('another replica resumes the unsolicited messages of an HTTP upstream [D8]'
 	const {upstream, one, two} = await setting(t);
 	// Like many servers, this one allows only one GET stream.
 	upstream.mood = ({verb, response}) => {
-		const isRefused = verb === 'GET' && upstream.streams.some(({destroyed}) => !destroyed);
-		if (isRefused) response.writeHead(409).end();
-		return isRefused;
+		const isRejected = verb === 'GET' && upstream.streams.some(({destroyed}) => !destroyed);
+		if (isRejected) response.writeHead(409).end();
+		return isRejected;
 	};
-	const heardBy = (count: number) => upstream.becomes(() => upstream.streams[count - 1]);
-	const say = (n: number) => upstream.streams.at(-1)?.write(event(remark(n), `place-${n}`));
+	const streamOf = (count: number) => upstream.becomes(() => upstream.streams[count - 1]);
+	const send = (n: number) => upstream.streams.at(-1)?.write(event(remark(n), `place-${n}`));
 	const client = await roam(one, 'plain');
 	const first = await eventsOf(t, one, client);
-	const stream = await heardBy(1);
-	for (const n of [1, 2, 3]) say(n);
-	await hears(first, 3);
+	const stream = await streamOf(1);
+	for (const n of [1, 2, 3]) send(n);
+	await receives(first, 3);
 	const closed = once(stream, 'close');
 	first.close();
 	await closed;
 	const second = await eventsOf(t, two, client, idOf(first, 1));
-	await heardBy(2);
-	say(4);
-	await hears(second, 4);
+	await streamOf(2);
+	send(4);
+	await receives(second, 4);
 	t.deepEqual(numbersOf(second), [2, 3, 4]);
 	// The other replica may not have noticed the disconnect yet, and the client resumes before it has read
 	// all events.
 	const third = await eventsOf(t, one, client, idOf(second, 3));
 	await second.ended;
-	await heardBy(3);
-	say(5);
-	await hears(third, 5);
+	await streamOf(3);
+	send(5);
+	await receives(third, 5);
 	t.deepEqual(numbersOf(third), [4, 5]);
 	// The replica resumes the upstream's stream with the last event id.
-	const places = upstream.asked('GET').map(({headers}) => headers['last-event-id']);
-	t.deepEqual([...new Set(places)], [undefined, 'place-3', 'place-4']);
+	const lastIds = upstream.asked('GET').map(({headers}) => headers['last-event-id']);
+	t.deepEqual([...new Set(lastIds)], [undefined, 'place-3', 'place-4']);
 });

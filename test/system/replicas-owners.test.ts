@@ -32,7 +32,7 @@ test.serial(
 		for (const {running} of [one, three]) running.child.kill('SIGSTOP');
 		const waiting = lost.post(two, {id: 'waiting', method: 'pid'});
 		const hasRunOut = async (): Promise<boolean> =>
-			(await leases()).filter(held => held !== '0').length === 1;
+			(await leases()).filter(lease => lease !== '0').length === 1;
 		while (!(await hasRunOut())) await sleep(100);
 		// The pending request may have been executed, so it fails. Later requests were not.
 		t.like(JSON.parse((await waiting).text), {id: 'waiting', error: {code: -31001}});
@@ -59,7 +59,7 @@ test.serial(
 );
 
 /** Longer than the delay after which replicas check the store for lost leases. */
-const LOOKED_MS = 8000;
+const LEASE_CHECK_MS = 8000;
 
 /** Clients, each with the replicas that must accept its session. */
 type Served = ReadonlyArray<readonly [Roamer, readonly RunningGateway[]]>;
@@ -69,8 +69,8 @@ async function areServed(t: ExecutionContext, clients: Served): Promise<void> {
 		for (const gateway of replicas) t.truthy((await client.ask(gateway, 'pid')).result);
 }
 
-async function goOnBeingServed(t: ExecutionContext, clients: Served): Promise<void> {
-	for (const end = performance.now() + LOOKED_MS; performance.now() < end; await sleep(200))
+async function stayServed(t: ExecutionContext, clients: Served): Promise<void> {
+	for (const end = performance.now() + LEASE_CHECK_MS; performance.now() < end; await sleep(200))
 		await areServed(t, clients);
 }
 
@@ -94,9 +94,9 @@ test.serial('replicas with a store rotate the secret one at a time [M2]', async 
 		[second, all],
 		[third, [both, next]],
 	];
-	await goOnBeingServed(t, clients);
+	await stayServed(t, clients);
 	// Pending requests, forwarded or local, survive the change of the secret.
-	const asked = [
+	const pending = [
 		first.post(next, {id: 'held', method: 'hold'}),
 		second.post(old, {id: 'held', method: 'hold'}),
 	];
@@ -108,7 +108,7 @@ test.serial('replicas with a store rotate the secret one at a time [M2]', async 
 		await areServed(t, clients);
 	}
 	for (const client of [first, second]) await client.ask(next, 'release');
-	for (const {status} of await Promise.all(asked)) t.is(status, 200);
+	for (const {status} of await Promise.all(pending)) t.is(status, 200);
 	await areServed(t, [[third, all]]);
 	for (const {running} of all) t.notRegex(running.stderr, /replica\./);
 });
@@ -127,7 +127,7 @@ test.serial('replicas that move to another store one at a time keep their sessio
 	];
 	await alter(one, {store: `redis://127.0.0.1:${other.port}`});
 	await becomes(one, 'ready');
-	await goOnBeingServed(t, clients);
+	await stayServed(t, clients);
 	await alter(two, {store: `redis://127.0.0.1:${other.port}`});
 	await becomes(two, 'ready');
 	await areServed(t, clients);

@@ -37,19 +37,19 @@ async function replicasOf(
 	return [one, two];
 }
 
-const ask = {id: 1, method: 'pid'};
+const pid = {id: 1, method: 'pid'};
 
 /**
  * Opens a session at one replica. Returns its client if the other replica finds the session without its
  * id.
  */
-async function known(
+async function clientKnownToBoth(
 	[one, two]: [RunningGateway, RunningGateway],
 	headers: {readonly [name: string]: string},
 ): Promise<Roamer | undefined> {
 	const client = await roam(one, 'puppet', headers);
 	const {result} = await client.ask(one, 'pid');
-	const {result: same} = messageIn(await two.post('puppet', ask, headers));
+	const {result: same} = messageIn(await two.post('puppet', pid, headers));
 	return isDeepStrictEqual(result, same) ? client : undefined;
 }
 
@@ -57,7 +57,7 @@ async function known(
  * Retries with new clients: on a busy machine, a replica may consider the store too slow and continue
  * without it.
  */
-async function oneOf<T>(
+async function withRetries<T>(
 	t: ExecutionContext,
 	attempt: (headers: {readonly [name: string]: string}) => Promise<T | undefined>,
 ): Promise<T> {
@@ -74,24 +74,24 @@ async function oneOf<T>(
 async function isShared(t: ExecutionContext, replicas: [RunningGateway, RunningGateway]): Promise<void> {
 	const [one, two] = replicas;
 	/** The rejection of a request above the limit. */
-	const refused = await oneOf(t, async headers => {
-		const client = await known(replicas, headers);
+	const rejected = await withRetries(t, async headers => {
+		const client = await clientKnownToBoth(replicas, headers);
 		// Four requests were made before.
-		const answers: Answer[] = [];
+		const replies: Answer[] = [];
 		for (let at = 0; client && at < LIMIT; at++)
-			answers.push(await client.post(at % 2 === 0 ? one : two, {id: at, method: 'pid'}));
+			replies.push(await client.post(at % 2 === 0 ? one : two, {id: at, method: 'pid'}));
 		const expected = [...Array(LIMIT - 4).fill(200), 429, 429, 429, 429];
 		return isDeepStrictEqual(
-			answers.map(({status}) => status),
+			replies.map(({status}) => status),
 			expected,
 		)
-			? answers.at(-1)
+			? replies.at(-1)
 			: undefined;
 	});
-	t.true(Number(refused.headers.get('retry-after')) > 3000);
-	t.like(JSON.parse(refused.text), {error: {code: -31003, data: {kind: 'overloaded'}}});
+	t.true(Number(rejected.headers.get('retry-after')) > 3000);
+	t.like(JSON.parse(rejected.text), {error: {code: -31003, data: {kind: 'overloaded'}}});
 	// Other clients are not limited.
-	t.is((await two.post('puppet', ask, {authorization: 'Bearer b'})).status, 400);
+	t.is((await two.post('puppet', pid, {authorization: 'Bearer b'})).status, 400);
 }
 
 test.serial(
@@ -114,13 +114,13 @@ test.serial(
 test.serial('treats a store that rejects writes as down, and logs the reason [M4]', async t => {
 	const redis = await startRedis(t, userOfDocs());
 	const [one] = await replicasOf(t, `redis://${USER}@127.0.0.1:${redis.port}`);
-	const nobody = `${await freePort()}`;
-	for (const [reason, refuse, allow] of [
+	const unusedPort = `${await freePort()}`;
+	for (const [reason, deny, allow] of [
 		['OOM', 'CONFIG SET maxmemory 1', 'CONFIG SET maxmemory 0'],
-		['READONLY', `REPLICAOF 127.0.0.1 ${nobody}`, 'REPLICAOF NO ONE'],
+		['READONLY', `REPLICAOF 127.0.0.1 ${unusedPort}`, 'REPLICAOF NO ONE'],
 		['NOPERM', 'ACL SETUSER bridge -set', 'ACL SETUSER bridge +set'],
 	] as const) {
-		t.is(await redis.cli(refuse.split(' ')), 'OK');
+		t.is(await redis.cli(deny.split(' ')), 'OK');
 		await becomes(one, 'degraded');
 		const down = logged(one.running, 'store.down');
 		t.like(down.at(-1), {reason});
@@ -192,7 +192,7 @@ test.serial('?sentinel=NAME connects to the master, and to the new one after a f
 	await first.kill();
 	for (const {running} of replicas) await running.says(/store\.down/);
 	for (const gateway of replicas) await becomes(gateway, 'ready');
-	await oneOf(t, headers => known(replicas, headers));
+	await withRetries(t, headers => clientKnownToBoth(replicas, headers));
 	t.regex(await second.cli(['KEYS', 'bridge:last:*']), /^bridge:last:/);
 	t.is(await second.cli(['ACL', 'LOG']), '');
 });

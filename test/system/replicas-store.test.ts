@@ -7,12 +7,12 @@ import {program} from '../helpers/gateway.js';
 import {event, startUpstream} from '../helpers/upstream.js';
 import {becomes, load, newClients, startBalancer} from './balanced.js';
 import {startRedis} from './redis.js';
-import {callAndLeave, setting, slowAnswer} from './two-replicas.js';
+import {callAndDisconnect, setting, slowResponse} from './two-replicas.js';
 
 /** Whether each change of the store's state was logged exactly once. */
-function isToldOnce(stderr: string): boolean {
-	const told = [...stderr.matchAll(/"store\.(down|up)"/g)].map(([, state]) => state);
-	return told.length > 1 && told.every((state, at) => state === (at % 2 === 0 ? 'down' : 'up'));
+function isLoggedOnce(stderr: string): boolean {
+	const changes = [...stderr.matchAll(/"store\.(down|up)"/g)].map(([, state]) => state);
+	return changes.length > 1 && changes.every((state, at) => state === (at % 2 === 0 ? 'down' : 'up'));
 }
 
 const toolsOf = async (client: Roamer, gateway: RunningGateway): Promise<unknown> => {
@@ -29,30 +29,30 @@ test('notifies clients of all replicas of changed tools, also after the store wa
 	const second = await roam(two, 'http');
 	await eventsOf(t, one, first);
 	await upstream.meets('GET');
-	const heard = await eventsOf(t, two, second);
+	const listening = await eventsOf(t, two, second);
 	await upstream.meets('GET', 2);
 	t.deepEqual(await toolsOf(first, one), ['echo']);
 	t.deepEqual(await toolsOf(second, two), ['echo']);
 	// Waits for a total of `count` notifications; the first one may come from the initial list.
-	const news = async (count: number): Promise<void> => {
-		const told = (): number => heard.events.filter(({data}) => data.includes('list_changed')).length;
-		while (told() < count) await sleep(20);
+	const notified = async (count: number): Promise<void> => {
+		const received = (): number => listening.events.filter(({data}) => data.includes('list_changed')).length;
+		while (received() < count) await sleep(20);
 	};
-	await news(1);
+	await notified(1);
 	upstream.tools = [tool('echo'), tool('other')];
 	upstream.streams[0]?.write(changed);
-	await news(2);
+	await notified(2);
 	t.deepEqual(await toolsOf(second, two), ['echo', 'other']);
 	await redis.kill();
 	for (const gateway of [one, two]) await becomes(gateway, 'degraded');
 	upstream.tools = [tool('third')];
 	upstream.streams[0]?.write(changed);
 	await redis.start();
-	await news(3);
+	await notified(3);
 	t.deepEqual(await toolsOf(second, two), ['third']);
 	for (const {running} of [one, two]) {
 		await running.says(/"store\.up"/);
-		t.true(isToldOnce(running.stderr));
+		t.true(isLoggedOnce(running.stderr));
 	}
 });
 
@@ -61,10 +61,10 @@ test('neither the store nor a log contains a secret, a session id or message con
 	upstream.tools = [tool('planted-tool')];
 	const client = await roam(one, 'http', {authorization: 'Bearer planted-authorization'});
 	t.deepEqual(await toolsOf(client, two), ['planted-tool']);
-	const begun = slowAnswer(upstream);
-	const place = await callAndLeave(one, client);
-	const say = await begun;
-	say({id: 'call', result: {content: [{type: 'text', text: 'planted-body'}]}});
+	const started = slowResponse(upstream);
+	const place = await callAndDisconnect(one, client);
+	const send = await started;
+	send({id: 'call', result: {content: [{type: 'text', text: 'planted-body'}]}});
 	const rest = await eventsOf(t, two, client, place);
 	await rest.ended;
 	t.regex(rest.events.map(({data}) => data).join(''), /planted-body/);
@@ -107,26 +107,26 @@ test('a restart of the store under load fails no call [M4]', async t => {
 	};
 	const replicas = await startReplicas(t, 3, {servers, store: `redis://127.0.0.1:${redis.port}`});
 	const clients = await newClients(t, await startBalancer(t, replicas), {http: 20, shared: 10});
-	const answered = (): number => clients.reduce((sum, one) => sum + one.answered, 0);
+	const succeeded = (): number => clients.reduce((sum, one) => sum + one.succeeded, 0);
 	let isOver = false;
 	const loaded = load(clients, () => isOver);
-	const goOn = async (count: number): Promise<void> => {
-		const before = answered();
-		while (answered() < before + count) await sleep(20);
+	const succeed = async (count: number): Promise<void> => {
+		const before = succeeded();
+		while (succeeded() < before + count) await sleep(20);
 	};
-	await goOn(500);
+	await succeed(500);
 	await redis.kill();
 	for (const gateway of replicas) await becomes(gateway, 'degraded');
-	await goOn(500);
+	await succeed(500);
 	await redis.start();
 	for (const gateway of replicas) await becomes(gateway, 'ready');
-	await goOn(500);
+	await succeed(500);
 	isOver = true;
 	await loaded;
 	t.deepEqual(
 		clients.flatMap(({failures}) => failures),
 		[],
 	);
-	t.true(clients.every(({renewals}) => renewals === 0));
-	for (const {running} of replicas) t.true(isToldOnce(running.stderr));
+	t.true(clients.every(({reinitializations}) => reinitializations === 0));
+	for (const {running} of replicas) t.true(isLoggedOnce(running.stderr));
 });

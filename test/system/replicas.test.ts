@@ -14,7 +14,7 @@ type Setting = {
 };
 
 /** Starts three replicas behind HAProxy, with an HTTP upstream, a shared child and a child per client. */
-async function setting(t: ExecutionContext, remembers = false): Promise<Setting> {
+async function setting(t: ExecutionContext, isSticky = false): Promise<Setting> {
 	const upstream = await startUpstream(t);
 	// Keeps memory low over thousands of calls.
 	upstream.mood = () => {
@@ -28,10 +28,11 @@ async function setting(t: ExecutionContext, remembers = false): Promise<Setting>
 	};
 	const config = {servers, limits: {sessions: 200}};
 	const replicas = await startReplicas(t, 3, config);
-	return {config, replicas, port: await startBalancer(t, replicas, remembers), upstream};
+	return {config, replicas, port: await startBalancer(t, replicas, isSticky), upstream};
 }
 
-const answered = (clients: readonly Client[]): number => clients.reduce((sum, one) => sum + one.answered, 0);
+const succeeded = (clients: readonly Client[]): number =>
+	clients.reduce((sum, one) => sum + one.succeeded, 0);
 const ofHttp = (clients: readonly Client[]): Client[] => clients.filter(({service}) => service === 'http');
 const others = (clients: readonly Client[]): Client[] => clients.filter(({service}) => service !== 'http');
 const failuresOf = (clients: readonly Client[]): Failure[] => clients.flatMap(({failures}) => failures);
@@ -49,8 +50,8 @@ test.serial(
 		let left = 10_000;
 		await load(clients, () => left-- <= 0);
 		t.deepEqual(failuresOf(clients), []);
-		t.is(answered(clients), 10_000);
-		t.true(clients.every(({renewals}) => renewals === 0));
+		t.is(succeeded(clients), 10_000);
+		t.true(clients.every(({reinitializations}) => reinitializations === 0));
 		// Each replica resumed sessions and forwarded requests.
 		for (const gateway of replicas) {
 			const {text} = await gateway.fetch('/metrics');
@@ -79,11 +80,11 @@ test.serial(
 		// The new balancer has no state of these sessions.
 		const other = await startBalancer(t, replicas, true);
 		left = 500;
-		for (const client of clients) client.turnTo(other);
+		for (const client of clients) client.reconnectTo(other);
 		await load(clients, () => left-- <= 0);
 		t.true((await forwards()) > 0);
 		t.deepEqual(failuresOf(clients), []);
-		t.true(clients.every(({renewals}) => renewals === 0));
+		t.true(clients.every(({reinitializations}) => reinitializations === 0));
 	},
 );
 
@@ -92,35 +93,35 @@ test.serial('killing a replica under load fails only its pending calls [M3]', as
 	const {replicas, port} = await setting(t);
 	const start = performance.now();
 	const clients = await newClients(t, port, {http: 20, shared: 10, own: 6});
-	const beginMs = performance.now() - start;
+	const startMs = performance.now() - start;
 	let isOver = false;
 	const loaded = load(clients, () => isOver);
 	const reach = async (count: number): Promise<void> => {
-		while (answered(clients) < count) await sleep(20);
+		while (succeeded(clients) < count) await sleep(20);
 	};
 	await reach(500);
 	const [killed] = replicas;
 	if (!killed) throw new Error('There are three.');
 	killed.running.child.kill('SIGKILL');
 	await once(killed.running.child, 'exit');
-	const goneAt = performance.now();
+	const killedAt = performance.now();
 	// Wait until each client has completed a call after the kill.
-	while (clients.some(({answeredAt}) => answeredAt <= goneAt)) await sleep(5);
-	const outageMs = performance.now() - goneAt;
-	await reach(answered(clients) + 1500);
+	while (clients.some(({succeededAt}) => succeededAt <= killedAt)) await sleep(5);
+	const outageMs = performance.now() - killedAt;
+	await reach(succeeded(clients) + 1500);
 	isOver = true;
 	await loaded;
 	// Only calls that were pending at the kill may fail, with an error that names the cause.
-	for (const {at, what} of failuresOf(clients)) {
-		t.true(at <= goneAt, `${at - goneAt} ms after: ${what}`);
-		t.regex(what, /^502 |ECONNRESET|socket hang up/);
+	for (const {at, reason} of failuresOf(clients)) {
+		t.true(at <= killedAt, `${at - killedAt} ms after: ${reason}`);
+		t.regex(reason, /^502 |ECONNRESET|socket hang up/);
 	}
-	t.true(ofHttp(clients).every(({renewals}) => renewals === 0));
-	t.true(others(clients).every(({renewals}) => renewals <= 1));
-	t.true(others(clients).some(({renewals}) => renewals > 0));
-	t.log(`everybody went on after ${Math.round(outageMs)} ms`);
+	t.true(ofHttp(clients).every(({reinitializations}) => reinitializations === 0));
+	t.true(others(clients).every(({reinitializations}) => reinitializations <= 1));
+	t.true(others(clients).some(({reinitializations}) => reinitializations > 0));
+	t.log(`all clients succeeded again after ${Math.round(outageMs)} ms`);
 	// On a busy machine the outage is measured against the time that all clients took to initialize.
-	t.true(outageMs < 2000 + beginMs, `${outageMs} ms, to begin ${beginMs} ms`);
+	t.true(outageMs < 2000 + startMs, `${outageMs} ms, start ${startMs} ms`);
 });
 
 test.serial(
@@ -136,12 +137,12 @@ test.serial(
 			const next = await startReplica(t, config, gateway.port);
 			while (!(await isUsed(next))) await sleep(50);
 		}
-		const before = answered(clients);
-		while (answered(clients) < before + 500) await sleep(20);
+		const before = succeeded(clients);
+		while (succeeded(clients) < before + 500) await sleep(20);
 		isOver = true;
 		await loaded;
 		t.deepEqual(failuresOf(clients), []);
-		t.true(ofHttp(clients).every(({renewals}) => renewals === 0));
-		t.true(others(clients).every(({renewals}) => renewals > 0));
+		t.true(ofHttp(clients).every(({reinitializations}) => reinitializations === 0));
+		t.true(others(clients).every(({reinitializations}) => reinitializations > 0));
 	},
 );

@@ -8,7 +8,7 @@ export async function onTerminal(
 	cwd: string,
 	env: NodeJS.ProcessEnv,
 	args: string,
-	answer: string,
+	reply: string,
 	stopAt?: string,
 ) {
 	const command = `${process.execPath} ${bridgeBin} ${args}`;
@@ -20,7 +20,7 @@ export async function onTerminal(
 	let out = '';
 	let isStopped = false;
 	child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-		if (!out.includes('[y/N]') && (out + text).includes('[y/N]')) child.stdin?.write(`${answer}\n`);
+		if (!out.includes('[y/N]') && (out + text).includes('[y/N]')) child.stdin?.write(`${reply}\n`);
 		out += text;
 		if (stopAt === undefined || isStopped || !out.includes(stopAt)) return;
 		isStopped = true;

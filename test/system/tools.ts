@@ -26,7 +26,7 @@ export function smallDisk(
 	t: ExecutionContext,
 	size: string,
 ): {folder: string; remount(options: string): void} {
-	if (process.getuid?.() !== 0) throw new Error('This test mounts a small disk, which only root may do.');
+	if (process.getuid?.() !== 0) throw new Error('This test mounts a small disk, which requires root.');
 	need('mount', 'mount');
 	const folder = mkdtempSync(join(tmpdir(), 'bridge-disk-'));
 	t.teardown(() => rmdirSync(folder));
@@ -35,13 +35,13 @@ export function smallDisk(
 	return {folder, remount: options => void run('mount', '-o', `remount,${options}`, folder)};
 }
 
-const program = `const held = [];
-	const say = (id, result) => process.stdout.write(JSON.stringify({jsonrpc: '2.0', id, result}) + '\\n');
+const program = `const pending = [];
+	const reply = (id, result) => process.stdout.write(JSON.stringify({jsonrpc: '2.0', id, result}) + '\\n');
 	${stdinMessages}.on('data', ({id, method, params}) => {
-		if (method === 'initialize') say(id, {...params, serverInfo: {name: 'echo', version: '1'}});
-		else if (method === 'hold') held.push(id);
-		else if (method === 'release') for (const each of held.splice(0)) say(each, {});
-		else if (id !== undefined) say(id, params ?? {});
+		if (method === 'initialize') reply(id, {...params, serverInfo: {name: 'echo', version: '1'}});
+		else if (method === 'hold') pending.push(id);
+		else if (method === 'release') for (const each of pending.splice(0)) reply(each, {});
+		else if (id !== undefined) reply(id, params ?? {});
 	});`;
 
 /** A server that echoes parameters. It delays responses to `hold` until it receives `release`. */
@@ -54,16 +54,16 @@ export const HANDSHAKE = 3;
 
 /** Sends `count` requests of about 4 kB, and resolves when each has its response. */
 export async function chat(bridge: Running, first: number, count: number): Promise<void> {
-	ask(bridge, first, count);
+	sendRequests(bridge, first, count);
 	for (let id = first; id < first + count; id++) await bridge.answer(id);
 }
 
 /** Sends the requests without waiting for responses. */
-export function ask(bridge: Running, first: number, count: number): void {
+export function sendRequests(bridge: Running, first: number, count: number): void {
 	for (let id = first; id < first + count; id++) bridge.send({id, method: 'echo', params: payload});
 }
 
-export const timesSaid = ({stderr}: Running, pattern: RegExp): number =>
+export const countOf = ({stderr}: Running, pattern: RegExp): number =>
 	stderr.match(new RegExp(pattern, 'g'))?.length ?? 0;
 
 export const FAILS = /The traffic log cannot be written/;

@@ -5,17 +5,17 @@ import {newHome} from '../e2e/cli/home.js';
 import {onTerminal} from './terminal.js';
 import {need} from './tools.js';
 
-for (const [answer, isTrusted] of [
+for (const [reply, isTrusted] of [
 	['y', true],
 	['n', false],
 	['', false],
 ] as const)
-	test(`gateway prompts on a terminal to trust a file, and ${answer || 'an empty line'} ${isTrusted ? 'uses it' : 'exits with 2'} [SEC-D7]`, async t => {
+	test(`gateway prompts on a terminal to trust a file, and ${reply || 'an empty line'} ${isTrusted ? 'uses it' : 'exits with 2'} [SEC-D7]`, async t => {
 		need('script', 'bsdutils');
 		const home = newHome(t);
 		const text = 'listen: 127.0.0.1:0\nservers: {x: {command: some-server, args: [-v]}}';
 		writeFileSync(join(home.cwd, 'bridge.yaml'), text);
-		const {code, out} = await onTerminal(home.cwd, home.env, 'gateway', answer, 'all servers as one');
+		const {code, out} = await onTerminal(home.cwd, home.env, 'gateway', reply, 'all servers as one');
 		t.regex(out, /bridge\.yaml is not trusted.*\r\n.*runs or connects to:\r\n {2}x: some-server -v\r\n/);
 		t.is(out.includes('all servers as one'), isTrusted);
 		// Ctrl+C terminates the gateway together with its shell.

@@ -32,7 +32,7 @@ export async function setting(t: ExecutionContext): Promise<Setting> {
  * Makes the upstream respond with an event stream. Resolves to a function that sends further messages on
  * it.
  */
-export function slowAnswer(upstream: Upstream): Promise<(message: object) => void> {
+export function slowResponse(upstream: Upstream): Promise<(message: object) => void> {
 	return new Promise(resolve => {
 		upstream.mood = met => {
 			if (met.message.method !== 'tools/call') return false;
@@ -51,7 +51,10 @@ export const progress = (n: number) => ({
 /**
  * Makes a call, reads the first event of the response, and disconnects. Resolves to the id of that event.
  */
-export async function callAndLeave(gateway: RunningGateway, {service, headers}: Roamer): Promise<string> {
+export async function callAndDisconnect(
+	gateway: RunningGateway,
+	{service, headers}: Roamer,
+): Promise<string> {
 	const stop = new AbortController();
 	const params = {name: 'echo', arguments: {}, _meta: {progressToken: 'p'}};
 	const response = await fetch(new URL(`/mcp/${service}`, gateway.base), {

@@ -54,8 +54,8 @@ for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
 		const headers = {'mcp-session-id': opened.headers.get('mcp-session-id') ?? ''};
 		await gateway.post('s', {method: 'notifications/initialized'}, headers);
 		await gateway.post('s', {id: 7, method: 'tools/call', params: call}, headers);
-		const answer = run(await scriptOf(gateway, 'tools/call', {}));
-		t.like(answer, {id: 7, result: {content: [{type: 'text', text: JSON.stringify(call)}]}});
+		const response = run(await scriptOf(gateway, 'tools/call', {}));
+		t.like(response, {id: 7, result: {content: [{type: 'text', text: JSON.stringify(call)}]}});
 		t.like(run(await scriptOf(gateway, 'initialize', {})), {id: 0, result: {protocolVersion: version}});
 		const {sessions} = JSON.parse((await gateway.fetch('/status')).text);
 		t.is(sessions, 2, 'its session has ended; that of the copied initialize and the first one have not');
@@ -82,11 +82,11 @@ test.serial('a copied script for the hub uses /mcp, and a token from the environ
 	const token = 'a-token-of-a-test-gateway';
 	const config = {tokens: [token], expose: 'tools', servers: {s: program('speaker', '2025-11-25')}};
 	const gateway = await startGateway(t, config);
-	const known = {'x-bridge-token': token};
-	await watch(t, gateway, known);
-	const session = await gateway.open('', known);
+	const credentials = {'x-bridge-token': token};
+	await watch(t, gateway, credentials);
+	const session = await gateway.open('', credentials);
 	await session.request(7, 'tools/call', {...call, name: 's__say'});
-	const script = await scriptOf(gateway, 'tools/call', known);
+	const script = await scriptOf(gateway, 'tools/call', credentials);
 	t.regex(script, /^url='http:\/\/[^']+\/mcp'$/m);
 	t.false(script.includes(token));
 	t.like(run(script, {...process.env, BRIDGE_TOKEN: token}), {id: 7, result: {content: [{type: 'text'}]}});

@@ -31,7 +31,7 @@ async function startBridge(bridge, upstream) {
 			});
 		}
 
-		child.once('exit', code => reject(new Error(`bridge ended with ${code}`)));
+		child.once('exit', code => reject(new Error(`bridge exited with ${code}`)));
 	});
 	return {
 		url,

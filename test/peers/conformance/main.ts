@@ -34,5 +34,5 @@ process.stdout.write(
 	`${report(comparisons)}\n${comparisons.length} runs in ${seconds} s, ${losses} scenarios lost\n`,
 );
 if (losses === 0) await rm(folder, {recursive: true});
-else process.stdout.write(`What the suites wrote is in ${folder}\n`);
+else process.stdout.write(`The output of the suites is in ${folder}\n`);
 process.exitCode = losses === 0 && comparisons.length > 0 ? 0 : 1;

@@ -23,7 +23,7 @@ export function lossesOf({direct, through}: Comparison): Loss[] {
 		.filter(scenario => passes(direct, scenario) && !passes(through, scenario))
 		.map(scenario => ({
 			scenario,
-			failures: through.get(scenario)?.failures ?? ['It left no result.'],
+			failures: through.get(scenario)?.failures ?? ['no result'],
 		}));
 }
 

@@ -77,21 +77,21 @@ export async function runSuite(
 	env: NodeJS.ProcessEnv = process.env,
 ): Promise<string> {
 	const child = spawn(node24, [file, ...args], {stdio: ['ignore', 'pipe', 'pipe'], env, timeout});
-	let said = '';
+	let output = '';
 	const listen = (chunk: unknown): void => {
-		said = (said + String(chunk)).slice(-outputLimit);
+		output = (output + String(chunk)).slice(-outputLimit);
 	};
 	child.stdout.on('data', listen);
 	child.stderr.on('data', listen);
 	// The exit code is 1 if a scenario failed, which the outcomes already show.
 	await once(child, 'close');
-	return said;
+	return output;
 }
 
 /** Runs all scenarios of a suite against a server. `folder` must be new. */
 export async function testServer(suite: Suite, url: string, folder: string): Promise<Outcomes> {
-	const said = await runSuite(suite.file, ['server', '--url', url, ...suite.args, '-o', folder]);
+	const output = await runSuite(suite.file, ['server', '--url', url, ...suite.args, '-o', folder]);
 	const outcomes = await readOutcomes(folder);
-	if (outcomes.size === 0) throw new Error(`The suite ${suite.name} ran no scenario: ${said}`);
+	if (outcomes.size === 0) throw new Error(`The suite ${suite.name} ran no scenario: ${output}`);
 	return outcomes;
 }

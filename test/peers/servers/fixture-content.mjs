@@ -70,7 +70,7 @@ export const contentTools = {
 	json_schema_2020_12_tool: {
 		since: '2025-11-25',
 		inputSchema: schema2020,
-		run: given => say(JSON.stringify(given)),
+		run: args => say(JSON.stringify(args)),
 	},
 	bridge_structured: {
 		since: '2025-06-18',
@@ -150,8 +150,8 @@ export function listedPrompts(version) {
 }
 
 /** The messages of a prompt, or undefined if it does not exist. */
-export function promptMessages(name, given) {
-	return prompts[name]?.messages(given ?? {});
+export function promptMessages(name, args) {
+	return prompts[name]?.messages(args ?? {});
 }
 
 /** Cities that start with the typed text. With a context, also the names of its arguments. */

@@ -54,31 +54,31 @@ async function progress(done, {_meta, sendNotification}) {
 
 async function elicit(message, properties, required, {sendRequest}) {
 	const params = {message, requestedSchema: {type: 'object', properties, required}};
-	const answer = await sendRequest({method: 'elicitation/create', params}, sdk.ElicitResultSchema);
-	return say(`User response: action=${answer.action}, content=${JSON.stringify(answer.content ?? {})}`);
+	const response = await sendRequest({method: 'elicitation/create', params}, sdk.ElicitResultSchema);
+	return say(`User response: action=${response.action}, content=${JSON.stringify(response.content ?? {})}`);
 }
 
 const titled = names => names.map(name => ({const: name, title: name.toUpperCase()}));
 
 const tools = {
 	...contentTools,
-	async test_tool_with_logging(_given, extra) {
+	async test_tool_with_logging(_args, extra) {
 		for (const what of ['started', 'processing', 'completed']) await log(`Tool execution ${what}`, extra);
 		return say('Tool with logging executed successfully');
 	},
-	async test_tool_with_progress(_given, extra) {
+	async test_tool_with_progress(_args, extra) {
 		for (const done of [0, 50, 100]) await progress(done, extra);
 		return say('Tool with progress executed successfully');
 	},
 	async test_sampling({prompt}, {sendRequest}) {
 		const params = {messages: [{role: 'user', content: text(prompt)}], maxTokens: 100};
-		const answer = await sendRequest(
+		const response = await sendRequest(
 			{method: 'sampling/createMessage', params},
 			sdk.CreateMessageResultSchema,
 		);
-		return say(`LLM response: ${answer.content.text}`);
+		return say(`LLM response: ${response.content.text}`);
 	},
-	async bridge_roots(_given, {sendRequest}) {
+	async bridge_roots(_args, {sendRequest}) {
 		const {roots} = await sendRequest({method: 'roots/list'}, sdk.ListRootsResultSchema);
 		return say(`Roots: ${roots.map(root => root.uri).join(', ')}`);
 	},
@@ -89,7 +89,7 @@ const tools = {
 	},
 	test_elicitation_sep1330_enums: {
 		since: '2025-11-25',
-		run: (_given, extra) =>
+		run: (_args, extra) =>
 			elicit(
 				'Please select options from the enum fields',
 				{
@@ -100,7 +100,7 @@ const tools = {
 				extra,
 			),
 	},
-	bridge_echo: (given, {_meta}) => say(JSON.stringify({arguments: given, meta: _meta ?? null})),
+	bridge_echo: (args, {_meta}) => say(JSON.stringify({arguments: args, meta: _meta ?? null})),
 	async bridge_slow({ms = 1000}, extra) {
 		// A client that cancels the call waits for this progress.
 		await progress(0, extra);
@@ -108,12 +108,12 @@ const tools = {
 		return say('slept');
 	},
 	/** Notifies of changes, and of the resource only if the client has subscribed to it. */
-	async bridge_change(_given, {session: {server, subscribed}}) {
+	async bridge_change(_args, {session: {server, subscribed}}) {
 		await server.sendToolListChanged();
 		for (const uri of subscribed) await server.sendResourceUpdated({uri});
 		return say('changed');
 	},
-	bridge_cancelled: async (_given, {session}) => say(`cancelled: ${await session.cancellations.first()}`),
+	bridge_cancelled: async (_args, {session}) => say(`cancelled: ${await session.cancellations.first()}`),
 	...(process.env.FIXTURE_SUITE ? suiteTools(elicit) : {}),
 };
 const described = Object.fromEntries(
@@ -143,7 +143,7 @@ function startSession() {
 }
 
 // The environment sets the version of the response, so that one SDK release can play all versions.
-function answerInitialize(server) {
+function handleInitialize(server) {
 	const initialize = server._oninitialize.bind(server);
 	server.setRequestHandler(sdk.InitializeRequestSchema, async request => {
 		await sleep(Number(process.env.FIXTURE_INIT_DELAY_MS ?? 0));
@@ -160,14 +160,14 @@ function answerInitialize(server) {
 	});
 }
 
-async function call({name, arguments: given}, extra) {
+async function call({name, arguments: args}, extra) {
 	const tool = described[name];
 	if (tool === undefined || (tool.since ?? '') > version) {
 		throw new sdk.McpError(sdk.ErrorCode.InvalidParams, `Unknown tool: ${name}`);
 	}
 
 	try {
-		return await tool.run(given ?? {}, extra);
+		return await tool.run(args ?? {}, extra);
 	} catch (error) {
 		return {isError: true, ...say(error.message)};
 	}
@@ -196,8 +196,8 @@ function answerTheRest(session) {
 		return {};
 	});
 	answer(sdk.ListPromptsRequestSchema, () => ({prompts: listedPrompts(version)}));
-	answer(sdk.GetPromptRequestSchema, ({name, arguments: given}) => {
-		const messages = promptMessages(name, given);
+	answer(sdk.GetPromptRequestSchema, ({name, arguments: args}) => {
+		const messages = promptMessages(name, args);
 		if (messages === undefined) {
 			throw new sdk.McpError(sdk.ErrorCode.InvalidParams, `Unknown prompt: ${name}`);
 		}
@@ -212,7 +212,7 @@ function answerTheRest(session) {
 }
 
 /** Checks each message on arrival, before the SDK defers its handling. */
-function endAtHaste(transport) {
+function exitOnEarlyRequest(transport) {
 	const {onmessage} = transport;
 	const send = transport.send.bind(transport);
 	let initializeId;
@@ -237,8 +237,8 @@ function endAtHaste(transport) {
 
 await serve(process.argv.slice(2), async transport => {
 	const session = startSession();
-	answerInitialize(session.server);
+	handleInitialize(session.server);
 	answerTheRest(session);
 	await session.server.connect(transport);
-	if (process.env.FIXTURE_STRICT) endAtHaste(transport);
+	if (process.env.FIXTURE_STRICT) exitOnEarlyRequest(transport);
 });

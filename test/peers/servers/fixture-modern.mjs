@@ -59,7 +59,7 @@ async function progress(done, {mcpReq}) {
 
 /** Tools that request input from the client before they return a result. */
 const askingTools = {
-	test_input_required_result_elicitation(_given, context) {
+	test_input_required_result_elicitation(_args, context) {
 		const answer = answered(context, 'user_name');
 		if (answer === undefined) return inputRequired({inputRequests: {user_name: askName()}});
 		return say(answer.action === 'accept' ? `Hello, ${answer.content.name}!` : `It was: ${answer.action}`);
@@ -69,13 +69,13 @@ const askingTools = {
 		if (answer === undefined) return inputRequired({inputRequests: {question: sample(prompt, 100)}});
 		return say(`LLM response: ${answer.content.text}`);
 	},
-	test_input_required_result_list_roots(_given, context) {
+	test_input_required_result_list_roots(_args, context) {
 		const answer = answered(context, 'client_roots');
 		if (answer === undefined)
 			return inputRequired({inputRequests: {client_roots: inputRequired.listRoots()}});
 		return say(`Roots: ${answer.roots.map(root => root.uri).join(', ')}`);
 	},
-	async test_input_required_result_multiple_inputs(_given, context) {
+	async test_input_required_result_multiple_inputs(_args, context) {
 		const inputRequests = {
 			user_name: askName(),
 			greeting: sample('Generate a greeting'),
@@ -85,7 +85,7 @@ const askingTools = {
 		if (complete && context.mcpReq.requestState()) return say('all inputs received');
 		return inputRequired({inputRequests, requestState: await codec.mint({tool: 'multi'})});
 	},
-	async test_input_required_result_multi_round(_given, context) {
+	async test_input_required_result_multi_round(_args, context) {
 		const state = context.mcpReq.requestState();
 		const ask = async (step, message, member, more) =>
 			inputRequired({
@@ -106,18 +106,18 @@ const askingTools = {
 const tools = {
 	...contentTools,
 	...askingTools,
-	async test_tool_with_logging(_given, {mcpReq}) {
+	async test_tool_with_logging(_args, {mcpReq}) {
 		for (const what of ['started', 'processing', 'completed']) {
 			await mcpReq.log('info', `Tool execution ${what}`, 'fixture');
 		}
 
 		return say('Tool with logging executed successfully');
 	},
-	async test_tool_with_progress(_given, context) {
+	async test_tool_with_progress(_args, context) {
 		for (const done of [0, 50, 100]) await progress(done, context);
 		return say('Tool with progress executed successfully');
 	},
-	test_missing_capability(_given, {mcpReq}) {
+	test_missing_capability(_args, {mcpReq}) {
 		const capabilities = mcpReq.envelope?.['io.modelcontextprotocol/clientCapabilities'];
 		if (capabilities?.sampling) return say('ok');
 		const data = {requiredCapabilities: {sampling: {}}};
@@ -127,7 +127,7 @@ const tools = {
 		outputSchema: {type: 'array', items: {$ref: '#/$defs/number'}, $defs: {number: {type: 'number'}}},
 		run: () => ({content: [text('[1,2,3]')], structuredContent: [1, 2, 3]}),
 	},
-	bridge_echo: (given, {mcpReq}) => say(JSON.stringify({arguments: given, meta: mcpReq._meta ?? null})),
+	bridge_echo: (args, {mcpReq}) => say(JSON.stringify({arguments: args, meta: mcpReq._meta ?? null})),
 	async bridge_slow({ms = 1000}, context) {
 		// A client that cancels the call waits for this progress.
 		await progress(0, context);
@@ -135,7 +135,7 @@ const tools = {
 		return say('slept');
 	},
 	/** Notifies clients that are subscribed to the change. */
-	async bridge_change(_given, {server}) {
+	async bridge_change(_args, {server}) {
 		await server.sendToolListChanged();
 		for (const {uri} of resources) await server.sendResourceUpdated({uri});
 		return say('changed');
@@ -162,9 +162,9 @@ function serveContent(server) {
 			...(extras.prompt ? [{name: 'test_dynamic', description: 'Came later'}] : []),
 		],
 	}));
-	server.setRequestHandler('prompts/get', ({params: {name, arguments: given}}, context) => {
+	server.setRequestHandler('prompts/get', ({params: {name, arguments: args}}, context) => {
 		if (isForSuite && name === suitePrompt.name) return suitePrompt.get(context);
-		const messages = promptMessages(name, given);
+		const messages = promptMessages(name, args);
 		if (messages === undefined) throw new ProtocolError(-32602, `Unknown prompt: ${name}`);
 		return {messages};
 	});
@@ -189,10 +189,10 @@ function build() {
 	server.setRequestHandler('tools/list', () => ({
 		tools: listed(extras.tool ? {...described, test_dynamic: {}} : described, version),
 	}));
-	server.setRequestHandler('tools/call', async ({params: {name, arguments: given}}, context) => {
+	server.setRequestHandler('tools/call', async ({params: {name, arguments: args}}, context) => {
 		const tool = described[name];
 		if (tool === undefined) throw new ProtocolError(-32602, `Unknown tool: ${name}`);
-		return tool.run(given ?? {}, {...context, server});
+		return tool.run(args ?? {}, {...context, server});
 	});
 	serveContent(server);
 	return server;

@@ -15,7 +15,7 @@ const answered = (context, key) => context.mcpReq.inputResponses?.[key];
 /** A tool that returns a sealed state, and its result when the state comes back with an input response. */
 const withState =
 	(codec, tool) =>
-	async (_given, {mcpReq}) => {
+	async (_args, {mcpReq}) => {
 		if (mcpReq.requestState() && mcpReq.inputResponses?.confirm) return say('state-ok');
 		return inputRequired({
 			inputRequests: {confirm: form('Please confirm', {ok: {type: 'boolean'}})},
@@ -26,11 +26,11 @@ const withState =
 /** `codec` seals states. `extras` are the additions to the lists at run time. */
 export function suiteTools(codec, extras) {
 	return {
-		async test_logging_tool(_given, {mcpReq}) {
+		async test_logging_tool(_args, {mcpReq}) {
 			await mcpReq.log('info', 'log line');
 			return say('logged');
 		},
-		test_streaming_elicitation(_given, context) {
+		test_streaming_elicitation(_args, context) {
 			if (answered(context, 'user_name')) return say('ok');
 			return inputRequired({inputRequests: {user_name: askName()}});
 		},
@@ -44,7 +44,7 @@ export function suiteTools(codec, extras) {
 			extras.notify?.promptsChanged();
 			return say('changed');
 		},
-		test_input_required_result_elicitation(_given, context) {
+		test_input_required_result_elicitation(_args, context) {
 			const answer = answered(context, 'user_name');
 			if (typeof answer?.content?.name === 'string') return say(`Hello, ${answer.content.name}!`);
 			if (answer && answer.action !== 'accept' && answer.action !== undefined) {
@@ -53,7 +53,7 @@ export function suiteTools(codec, extras) {
 
 			return inputRequired({inputRequests: {user_name: askName()}});
 		},
-		test_input_required_result_sampling(_given, context) {
+		test_input_required_result_sampling(_args, context) {
 			const answer = answered(context, 'capital_question');
 			if (answer) return say(`LLM response: ${answer.content.text}`);
 			return inputRequired({inputRequests: {capital_question: sample('What is the capital of France?')}});
@@ -61,7 +61,7 @@ export function suiteTools(codec, extras) {
 		test_input_required_result_request_state: withState(codec, 'request_state'),
 		test_input_required_result_tampered_state: withState(codec, 'tampered'),
 		/** Requests only input that the client supports. */
-		test_input_required_result_capabilities(_given, {mcpReq}) {
+		test_input_required_result_capabilities(_args, {mcpReq}) {
 			const can = mcpReq.envelope?.['io.modelcontextprotocol/clientCapabilities'] ?? {};
 			const inputRequests = {
 				...(can.sampling ? {greeting: sample('Say hi')} : {}),
@@ -77,7 +77,7 @@ export function suiteTools(codec, extras) {
 				properties: {region: {type: 'string', 'x-mcp-header': 'Region'}, query: {type: 'string'}},
 				required: ['region'],
 			},
-			run: given => say(JSON.stringify(given)),
+			run: args => say(JSON.stringify(args)),
 		},
 	};
 }

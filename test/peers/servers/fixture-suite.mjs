@@ -37,12 +37,12 @@ const enums = {
 /** `elicit` sends a form to the client, and returns its response as text. */
 export function suiteTools(elicit) {
 	return {
-		test_elicitation_sep1034_defaults: (_given, extra) =>
+		test_elicitation_sep1034_defaults: (_args, extra) =>
 			elicit('Please review and update the form fields with defaults', defaults, [], extra),
-		test_elicitation_sep1330_enums: (_given, extra) =>
+		test_elicitation_sep1330_enums: (_args, extra) =>
 			elicit('Please select options from the enum fields', enums, [], extra),
 		/** Closes the stream of its own response, so that an HTTP client must resume it. */
-		async test_reconnection(_given, extra) {
+		async test_reconnection(_args, extra) {
 			await sleep(100);
 			extra.closeSSEStream?.();
 			await sleep(400);

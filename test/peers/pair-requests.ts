@@ -21,13 +21,13 @@ export async function checkRoots({t, client, server}: Pair): Promise<void> {
  * A client without elicitation gets no request, and the call fails with an error of the tool or of the
  * protocol.
  */
-async function checkRefusal({t, client, server}: Pair, tool: string): Promise<void> {
+async function checkRejection({t, client, server}: Pair, tool: string): Promise<void> {
 	const outcome = await client.callTool(tool, {message: 'Who are you?'}).then(
 		result => ({failed: result.isError === true, text: textOf(result) ?? ''}),
 		(error: unknown) => ({failed: true, text: String(error)}),
 	);
 	t.true(outcome.failed, outcome.text);
-	t.false(client.asked.includes('elicitation/create'));
+	t.false(client.serverRequests.includes('elicitation/create'));
 	if (!isModern(server)) {
 		t.regex(outcome.text, /-32601/);
 	}
@@ -41,14 +41,14 @@ export async function checkElicitation(pair: Pair): Promise<void> {
 
 	const tool = isModern(server) ? 'test_input_required_result_elicitation' : 'test_elicitation';
 	if (client.version < '2025-06-18') {
-		await checkRefusal(pair, tool);
+		await checkRejection(pair, tool);
 		return;
 	}
 
 	const text = textOf(await client.callTool(tool, {message: 'Who are you?'}));
-	const answer = 'User response: action=accept, content={"username":"ada","email":"ada@example.com"}';
-	t.is(text, isModern(server) ? 'Hello, Ada!' : answer);
-	t.deepEqual(client.asked, ['elicitation/create']);
+	const response = 'User response: action=accept, content={"username":"ada","email":"ada@example.com"}';
+	t.is(text, isModern(server) ? 'Hello, Ada!' : response);
+	t.deepEqual(client.serverRequests, ['elicitation/create']);
 }
 
 /** Checks titled lists and multiple choice, new in 2025-11-25. An older client gets an equivalent form. */
@@ -67,10 +67,10 @@ export async function checkChoices({t, client, server}: Pair): Promise<void> {
  */
 export async function checkRounds({t, client, server}: Pair): Promise<void> {
 	if (isModern(server) && client.version >= '2025-06-18') {
-		const asked = client.asked.length;
+		const before = client.serverRequests.length;
 		const several = await client.callTool('test_input_required_result_multiple_inputs');
 		t.is(textOf(several), 'all inputs received');
-		t.deepEqual(client.asked.slice(asked).sort(), [
+		t.deepEqual(client.serverRequests.slice(before).sort(), [
 			'elicitation/create',
 			'roots/list',
 			'sampling/createMessage',

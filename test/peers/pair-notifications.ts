@@ -30,13 +30,13 @@ export async function checkLogging({t, client}: Pair): Promise<void> {
 
 	await client.setLevel('info');
 	await client.callTool('test_tool_with_logging');
-	const said = () => client.received('notifications/message').map(({params}) => params?.data);
+	const messages = () => client.received('notifications/message').map(({params}) => params?.data);
 	const expected = ['started', 'processing', 'completed'].map(what => `Tool execution ${what}`);
-	t.deepEqual(said(), expected);
+	t.deepEqual(messages(), expected);
 	await client.setLevel('error');
 	await client.callTool('test_tool_with_logging');
 	// Messages are ordered: the call's notifications arrive before its response.
-	t.deepEqual(said(), expected);
+	t.deepEqual(messages(), expected);
 }
 
 export async function checkCancellation({t, client}: Pair): Promise<void> {

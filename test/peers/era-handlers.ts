@@ -5,7 +5,7 @@ import type {Version} from './eras.js';
 export const roots = [{uri: 'file:///first', name: 'First'}];
 
 /** The handlers of the server requests that exist in a version, by method. */
-export type Answers = Readonly<Record<string, (params: unknown) => object>>;
+export type ServerRequestHandlers = Readonly<Record<string, (params: unknown) => object>>;
 
 const known: Readonly<Record<string, string>> = {
 	username: 'ada',
@@ -51,7 +51,7 @@ function sample(params: unknown): object {
 }
 
 /** Elicitation exists since 2025-06-18; sampling and roots exist in all versions. */
-export function answersOf(version: Version): Answers {
+export function handlersOf(version: Version): ServerRequestHandlers {
 	return {
 		'roots/list': () => ({roots}),
 		'sampling/createMessage': sample,
