@@ -89,7 +89,7 @@ for (const release of releases.slice(1))
 			await call('start-logging', {directory: logs});
 			const added = await call('add-port-rule', {local_port, target_host: '127.0.0.1', target_port: echo});
 			t.is(added, `Port rule added: ${local_port} -> 127.0.0.1:${echo}`);
-			t.is(String((await exchange(local_port, 'through the new rule')).answer), 'through the new rule');
+			t.is(String((await exchange(local_port, 'through the new rule')).reply), 'through the new rule');
 			const again = call('add-port-rule', {local_port, target_host: '127.0.0.1', target_port: echo});
 			await t.throwsAsync(again, {message: new RegExp(`Port ${local_port} already in use`)});
 			await call('remove-port-rule', {local_port});
@@ -121,7 +121,7 @@ for (const era of [[], ['--protocol-era', 'modern']] as const)
 		const added = await inspect(folder, target, add);
 		t.is(added.code, 0, textIn(added));
 		t.true(textIn(added).includes(`Port rule added: ${local_port}`));
-		t.is(String((await exchange(local_port, 'x')).answer), 'x');
+		t.is(String((await exchange(local_port, 'x')).reply), 'x');
 		const before = rounds();
 		t.not((await inspect(folder, target, add)).code, 0);
 		t.true(rounds() > before);

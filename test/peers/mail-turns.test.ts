@@ -4,7 +4,7 @@ import test, {type ExecutionContext} from 'ava';
 import {MailInbox} from '../../lib/serve/mail/inbox.js';
 import {type JsonObject, objectOf} from '../../lib/util/json.js';
 import {teamOf} from '../e2e/mail/support.js';
-import {type Delivered, openLetters} from '../e2e/mail-turns/support.js';
+import {type Delivered, parseMailPrompt} from '../e2e/mail-turns/support.js';
 import type {CodexKind} from './codex-clients.js';
 import {codexKinds} from './codex-clients.js';
 import {callTool, failWith, replyAndHold, replyWith} from './scripted-model.js';
@@ -42,7 +42,7 @@ async function crew(t: ExecutionContext, kind: CodexKind, settings: NodeJS.Proce
 		deliveries: () => {
 			// A turn with tool calls sends the same prompt again.
 			const prompts = at.model.prompts().filter(prompt => /^\d+ messages? ha(?:s|ve) come for/m.test(prompt));
-			return [...new Set(prompts)].map(openLetters);
+			return [...new Set(prompts)].map(parseMailPrompt);
 		},
 	};
 }

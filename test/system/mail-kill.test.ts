@@ -3,7 +3,7 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import test from 'ava';
 import {listOf} from '../../lib/util/json.js';
 import {isMail, type MailPlace, mailPlace, until} from '../e2e/mail-turns/place.js';
-import {openLetters} from '../e2e/mail-turns/support.js';
+import {parseMailPrompt} from '../e2e/mail-turns/support.js';
 import {startServe} from '../e2e/serve/support.js';
 
 /* H12: the prompts that the model received, checked afterwards. */
@@ -16,7 +16,10 @@ const history = (at: MailPlace): Array<{readonly pid: number; readonly ids: read
 	at
 		.record()
 		.filter(({prompt}) => isMail(prompt))
-		.map(({pid, prompt}) => ({pid, ids: openLetters(prompt).map(({header}) => String(header.message_id))}));
+		.map(({pid, prompt}) => ({
+			pid,
+			ids: parseMailPrompt(prompt).map(({header}) => String(header.message_id)),
+		}));
 
 test.serial(
 	'kill -9 of bridge at 50 random moments loses no mail and keeps its order, with duplicates only around a kill [H12] [FR-8.13]',

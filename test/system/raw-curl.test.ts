@@ -63,8 +63,8 @@ test.serial(
 			id: 4,
 			error: taken,
 		});
-		curl(endpoint, callOf(5, 'start-logging', {directory: logs}));
-		t.is(String((await exchange(local_port, 'x')).answer), 'x');
+		curl(endpoint, calling(5, 'start-logging', {directory: logs}));
+		t.is(String((await exchange(local_port, 'x')).reply), 'x');
 		t.deepEqual(
 			curl(endpoint, callOf(6, 'stop-logging', {directory: logs})),
 			resultOf(6, `Logging stopped: ${logs}`),

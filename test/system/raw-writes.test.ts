@@ -110,7 +110,7 @@ test.serial('writes a complete log even if that takes longer than the wait for a
 	// Longer than the 5 s timeout of a reader of stdout, with enough traffic for two writes.
 	const {raw, logs} = await watched(t, 600_000, 'inject=write,writev,pwrite64,pwritev:delay_enter=6s');
 	const size = 2_500_000;
-	t.is((await exchange(raw.port, Buffer.alloc(size, 'x'))).answer.length, size);
+	t.is((await exchange(raw.port, Buffer.alloc(size, 'x'))).reply.length, size);
 	t.is(await stop(raw), 0);
 	t.is(
 		linesIn(logs).reduce((sum, {data = ''}) => sum + data.length, 0),

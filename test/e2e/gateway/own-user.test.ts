@@ -79,5 +79,5 @@ test('responds in order to requests that arrive before the user is known [SEC-D1
 
 test('a client that sends its request and then only reads gets the response [SEC-D19]', async t => {
 	const gateway = await startGateway(t, {servers: {puppet: program('puppet')}});
-	t.is(statusOf(String((await exchange(gateway.port, request('GET /status'))).answer)), 200);
+	t.is(statusOf(String((await exchange(gateway.port, request('GET /status'))).reply)), 200);
 });

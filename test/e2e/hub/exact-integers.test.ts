@@ -4,7 +4,7 @@ import {startHub, textIn} from './support.js';
 
 const SNOWFLAKE = '9223372036854775807';
 
-/** A server that writes a long integer into each kind of result, and returns the text of the request that it got. */
+/** An MCP server whose results contain a long integer. Its tool `request` returns the raw request. */
 const exact = inlineServer(`
 const names = ['text', 'structured', 'request'];
 methods['tools/list'] = () => ({tools: names.map(name => ({name, inputSchema: schema}))});
@@ -21,7 +21,7 @@ methods['tools/call'] = ({name}, id) => {
 
 for (const tool of ['text', 'structured'])
 	for (const [how, program, expected] of [
-		['as a whole', `big.${tool}()`, `{"id":${SNOWFLAKE},"price":80.5}`],
+		['as a complete result', `big.${tool}()`, `{"id":${SNOWFLAKE},"price":80.5}`],
 		['by its name', `r = big.${tool}()\nr.id`, SNOWFLAKE],
 		['in Python', `r = big.${tool}()\nstr(r.id) + "/" + str(r.id - 1)`, `${SNOWFLAKE}/9223372036854775806`],
 		['in a list that Python made', `[big.${tool}().id for _ in range(2)]`, `[${SNOWFLAKE},${SNOWFLAKE}]`],
@@ -31,7 +31,7 @@ for (const tool of ['text', 'structured'])
 			const hub = await startHub(t, {servers: {big: exact}});
 			const response = await hub.call('run', {command: program});
 			t.is(textIn(response), expected);
-			// The test's own parser rounds: the line has all digits.
+			// textIn() parses and rounds numbers, so the raw line is checked.
 			const line = hub.running.lines.find(text => text.includes('structuredContent')) ?? '';
 			t.true(line.includes(expected.startsWith('{') ? `"result":${expected}` : SNOWFLAKE), line);
 		});

@@ -9,17 +9,17 @@ import {errorIn, logged, namesIn, shop, textIn} from './support.js';
 
 const servers = {wix: shop('wix'), notion: shop('notion')};
 const both = {expose: 'both', servers};
-const MODERN = '2026-07-28';
+const VERSION = '2026-07-28';
 
-/** A request of a client that does not shake hands. */
-function modern(gateway: RunningGateway, method: string, params: Message = {}, name?: string) {
+/** Sends a request of the stateless era. */
+function postStateless(gateway: RunningGateway, method: string, params: Message = {}, name?: string) {
 	const _meta = {
-		'io.modelcontextprotocol/protocolVersion': MODERN,
-		'io.modelcontextprotocol/clientInfo': {name: 'modern', version: '1'},
+		'io.modelcontextprotocol/protocolVersion': VERSION,
+		'io.modelcontextprotocol/clientInfo': {name: 'stateless', version: '1'},
 		'io.modelcontextprotocol/clientCapabilities': {},
 	};
 	const headers = {
-		'mcp-protocol-version': MODERN,
+		'mcp-protocol-version': VERSION,
 		'mcp-method': method,
 		...(name === undefined ? {} : {'mcp-name': name}),
 	};
@@ -43,16 +43,18 @@ for (const version of ['2025-03-26', '2025-06-18', '2025-11-25'])
 	test(`negotiates ${version} at /mcp with a client that requests it`, async t => {
 		const gateway = await startGateway(t, both);
 		const params = {...opening, protocolVersion: version};
-		const answer = messageIn(await gateway.post('', {id: 1, method: 'initialize', params}));
-		t.like(answer, {result: {protocolVersion: version}});
+		const response = messageIn(await gateway.post('', {id: 1, method: 'initialize', params}));
+		t.like(response, {result: {protocolVersion: version}});
 	});
 
 test('serves a stateless client of 2026-07-28 at /mcp', async t => {
 	const gateway = await startGateway(t, both);
-	t.like(messageIn(await modern(gateway, 'server/discover')), {result: {supportedVersions: [MODERN]}});
-	t.is(namesIn(messageIn(await modern(gateway, 'tools/list')), 'tools').length, 25);
+	t.like(messageIn(await postStateless(gateway, 'server/discover')), {
+		result: {supportedVersions: [VERSION]},
+	});
+	t.is(namesIn(messageIn(await postStateless(gateway, 'tools/list')), 'tools').length, 25);
 	const params = {name: 'run', arguments: {command: 'wix.search(query="x")'}};
-	t.is(textIn(messageIn(await modern(gateway, 'tools/call', params, 'run'))), '{"hits":["wix: x"]}');
+	t.is(textIn(messageIn(await postStateless(gateway, 'tools/call', params, 'run'))), '{"hits":["wix: x"]}');
 });
 
 test('serves all upstreams as one at /mcp/sse over HTTP+SSE', async t => {
@@ -86,14 +88,14 @@ test('serves all upstreams as one at /mcp over WebSocket', async t => {
 	const gateway = await startGateway(t, both);
 	const socket = new WebSocket(new URL('/mcp', gateway.base).href.replace('http', 'ws'), 'mcp');
 	await once(socket, 'open');
-	const answers: Message[] = [];
-	socket.on('message', data => answers.push(JSON.parse(String(data)) as Message));
+	const messages: Message[] = [];
+	socket.on('message', data => messages.push(JSON.parse(String(data)) as Message));
 	const send = (message: Message): void => socket.send(JSON.stringify({jsonrpc: '2.0', ...message}));
 	send({id: 1, method: 'initialize', params: opening});
 	send({method: 'notifications/initialized'});
 	send({id: 2, method: 'tools/call', params: {name: 'wix__search', arguments: {query: 'x'}}});
-	while (!answers.some(({id}) => id === 2)) await once(socket, 'message');
-	t.is(textIn(answers.find(({id}) => id === 2) ?? {}), '{"hits":["wix: x"]}');
+	while (!messages.some(({id}) => id === 2)) await once(socket, 'message');
+	t.is(textIn(messages.find(({id}) => id === 2) ?? {}), '{"hits":["wix: x"]}');
 	socket.close();
 });
 
@@ -151,10 +153,10 @@ test('rejects calls to a gateway that is its own upstream and keeps serving [J4]
 	await gateway.running.says(/config\.loaded/);
 	const session = await gateway.open('');
 	t.is(namesIn(await session.request(1, 'tools/list'), 'tools').length, 25);
-	const refused = errorIn(
+	const error = errorIn(
 		await session.request(2, 'tools/call', {name: 'self__run', arguments: {command: '1'}}),
 	);
-	t.regex(refused.message, /This hub is one of its own servers/);
+	t.regex(error.message, /This hub is one of its own servers/);
 });
 
 test('closing the gateway stops every upstream of its hubs', async t => {

@@ -3,35 +3,34 @@ import {type ClientSession, messageIn, shareGateway} from '../../helpers/gateway
 import {peakMiB} from '../../helpers/program.js';
 import {shop, textIn} from './support.js';
 
-// Runs have time, however busy this machine is: what ends them here is not the clock.
+// A long runTimeout, so that no run times out on a busy machine.
 const gateway = shareGateway({servers: {echo: shop('echo')}, runTimeout: '10m'});
 
 const MAX_GROWTH_MIB = 400;
-const LEAST_PINGS = 10;
-const LEAST_RUNS = 3;
+const MIN_PINGS = 10;
+const MIN_RUNS = 3;
 
 let ids = 0;
-/** A run may take longer than the helper waits for a response. */
-const RUN_PATIENCE_MS = 170_000;
+/** Longer than the timeout of the helper, since runs can be slow. */
+const RUN_TIMEOUT_MS = 170_000;
 const run = async ({headers}: ClientSession, command: string): Promise<string> => {
 	const params = {name: 'run', arguments: {command}};
-	const answer = await gateway().fetch('/mcp', {
+	const response = await gateway().fetch('/mcp', {
 		method: 'POST',
 		headers: {...headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream'},
 		body: JSON.stringify({jsonrpc: '2.0', id: ++ids, method: 'tools/call', params}),
-		signal: AbortSignal.timeout(RUN_PATIENCE_MS),
+		signal: AbortSignal.timeout(RUN_TIMEOUT_MS),
 	});
-	return textIn(messageIn(answer));
+	return textIn(messageIn(response));
 };
 
-/** Fails where a response does not come, which is after a minute. */
 async function ping(t: ExecutionContext, client: ClientSession): Promise<void> {
 	t.is((await gateway().fetch('/healthz')).status, 200);
 	t.deepEqual((await client.request(++ids, 'ping')).result, {});
 }
 
-/** Pings while hostile programs run, two at any time, until enough of them have ended. Resolves to their results. */
-async function besieged(t: ExecutionContext, command: string): Promise<string[]> {
+/** Pings while two hostile programs run at a time, until enough runs have ended. Returns their results. */
+async function resultsUnderPing(t: ExecutionContext, command: string): Promise<string[]> {
 	const [hostile, other] = [await gateway().open(''), await gateway().open('')];
 	await run(other, '[1][:]');
 	const before = peakMiB(gateway().running.pid);
@@ -41,7 +40,7 @@ async function besieged(t: ExecutionContext, command: string): Promise<string[]>
 		while (!isEnough) results.push(await run(hostile, command));
 	};
 	const attacks = Promise.all([attack(), attack()]);
-	for (let pings = 0; pings < LEAST_PINGS || results.length < LEAST_RUNS; pings++) await ping(t, other);
+	for (let pings = 0; pings < MIN_PINGS || results.length < MIN_RUNS; pings++) await ping(t, other);
 	isEnough = true;
 	await attacks;
 	const growth = peakMiB(gateway().running.pid) - before;
@@ -70,7 +69,7 @@ for (const [what, command, expected] of [
 	],
 	['makes a batch of 3,000,000 calls', 'echo.slow.batch([1] * 3000000)', manyItems],
 	[
-		'makes a batch of 1,500,000 calls and wants their errors',
+		'makes a batch of 1,500,000 calls with return_errors',
 		'echo.slow.batch([{}] * 1500000, return_errors=True)',
 		manyItems,
 	],
@@ -86,7 +85,7 @@ for (const [what, command, expected] of [
 		/OutputLimit: A call of the program has more than 100000 values, or is nested too deeply\. Pass less data\.$/,
 	],
 	[
-		'forges an outcome with a million values',
+		'forges a result with a million values',
 		forged(`b'{"done":{"kind":"text","text":"x","more":[' + b'[],' * 1000000 + b'0]}}'`),
 		intrusion,
 	],
@@ -96,13 +95,13 @@ for (const [what, command, expected] of [
 		/ValueError: The result is nested too deeply\.$/,
 	],
 	[
-		'goes on with calls that fail',
+		'repeats calls that fail',
 		'while True:\n  try: echo.nothing()\n  except ToolError: pass',
 		/CallLimit: The program tried to make more than 200 calls, failed ones included\./,
 	],
-	['prints without end', 'while True: print("x" * 10000)', /OutputLimit: The program printed more than/],
+	['prints endlessly', 'while True: print("x" * 10000)', /OutputLimit: The program printed more than/],
 	[
-		'writes to stderr without end',
+		'writes to stderr endlessly',
 		'import sys\nwhile True: print("x" * 10000, file=sys.stderr)',
 		/OutputLimit: The program printed more than/,
 	],
@@ -122,7 +121,7 @@ for (const [what, command, expected] of [
 	test.serial(
 		`responds to other clients while a program ${what}, and ends the program with an error [SEC-D2]`,
 		async t => {
-			for (const result of await besieged(t, command)) t.regex(result.slice(-300), expected);
+			for (const result of await resultsUnderPing(t, command)) t.regex(result.slice(-300), expected);
 		},
 	);
 
@@ -141,7 +140,7 @@ test.serial('responds to other clients while a program writes to file 2 byte by 
 	const [hostile, other] = [await gateway().open(''), await gateway().open('')];
 	let isOver = false;
 	const id = ++ids;
-	// Fewer bytes than a message may have: only the cancellation can end it.
+	// Fewer bytes than the message limit, so only the cancellation ends the run.
 	const command = 'import os\necho.log()\nfor _ in range(100_000): os.write(2, b"x")\nwhile True: pass';
 	const running = hostile
 		.request(id, 'tools/call', {name: 'run', arguments: {command}})
@@ -149,7 +148,7 @@ test.serial('responds to other clients while a program writes to file 2 byte by 
 		.finally(() => {
 			isOver = true;
 		});
-	for (let pings = 0; pings < LEAST_PINGS; pings++) await ping(t, other);
+	for (let pings = 0; pings < MIN_PINGS; pings++) await ping(t, other);
 	t.false(isOver);
 	await hostile.post({method: 'notifications/cancelled', params: {requestId: id}});
 	await running;

@@ -29,7 +29,7 @@ test('list_servers shows the protocol version and the pack of each upstream [A-G
 	const hub = await startHub(t, {servers: {'my-shop': shop('wix'), import: older, broken, off}});
 	const servers = JSON.parse(await run(hub, 'proxy.list_servers()')) as Array<{readonly error?: string}>;
 	t.deepEqual(
-		servers.map(({error: _, ...facts}) => facts),
+		servers.map(({error: _, ...fields}) => fields),
 		[
 			{
 				name: 'my-shop',

@@ -17,15 +17,15 @@ for (const [what, name, args] of calls)
 		const servers = {wix: shop('wix'), late: shop('late', `--until=${file}`)};
 		const hub = await startHub(t, {expose: 'both', startupTimeout: '300ms', servers});
 		await hub.toolNames();
-		const answer = hub.call(name, args);
-		let isAnswered = false;
-		void answer.then(() => {
-			isAnswered = true;
+		const response = hub.call(name, args);
+		let hasResponse = false;
+		void response.then(() => {
+			hasResponse = true;
 		});
 		t.is(textIn(await hub.call('run', {command: '[n for n in (1, 2)]'})), '[1,2]');
-		t.false(isAnswered);
+		t.false(hasResponse);
 		await writeFile(file, '');
-		t.is(textIn(await answer), '{"hits":["late: x"]}');
+		t.is(textIn(await response), '{"hits":["late: x"]}');
 	});
 
 test('a call waits for a connecting upstream until its timeout and is then logged as failed [A-G1] [A-D7]', async t => {

@@ -8,7 +8,7 @@ const threads = ({running}: RunningHub): number => readdirSync(`/proc/${running.
 const run = async (hub: RunningHub, command: string): Promise<string> =>
 	textIn(await hub.call('run', {command}));
 
-/** A hub whose interpreter has run already, and has the next one ready. Runs have time, however busy this machine is. */
+/** Starts a hub and waits until its next interpreter is ready, so that its thread count is stable. */
 async function startWarm(t: Parameters<typeof startHub>[0], runTimeout = '2m'): Promise<RunningHub> {
 	const hub = await startHub(t, {servers, runTimeout});
 	await run(hub, '[1][:]');
@@ -18,7 +18,7 @@ async function startWarm(t: Parameters<typeof startHub>[0], runTimeout = '2m'): 
 
 for (const [what, command] of [
 	['spins', 'while True: pass'],
-	['catches all', 'while True:\n  try:\n    while True: pass\n  except BaseException: pass'],
+	['catches all exceptions', 'while True:\n  try:\n    while True: pass\n  except BaseException: pass'],
 	['waits for a tool', 'for _ in range(3): wix.slow()'],
 ] as const)
 	test.serial(`cancelling a run ends the thread of a program that ${what} [J5]`, async t => {

@@ -4,8 +4,8 @@ import test, {type ExecutionContext} from 'ava';
 import {newFolder, until} from '../../helpers/program.js';
 import {type HubOptions, logged, type RunningHub, shop, startHub, textIn} from './support.js';
 
-/** A hub with these modules as local packs, and a server beside them. */
-async function startWith(
+/** Starts a hub with these modules as local packs and one upstream. */
+async function startWithPacks(
 	t: ExecutionContext,
 	modules: {readonly [name: string]: string},
 	settings: {readonly [key: string]: unknown} = {},
@@ -24,23 +24,23 @@ const valueIn =
 		textIn(await hub.call('run', {command}));
 
 test('writes stdout output of a local pack to stderr', async t => {
-	const {hub} = await startWith(t, {
+	const {hub} = await startWithPacks(t, {
 		'loud.mjs': [
 			'console.log("loud: loading");',
-			'export const say = text => { console.log("loud:", text); process.stdout.write("loud: raw\\n"); return text; };',
+			'export const print = text => { console.log("loud:", text); process.stdout.write("loud: raw\\n"); return text; };',
 		].join('\n'),
 	});
-	t.is(await valueIn(hub)('loud.say(text="hello")'), 'hello');
+	t.is(await valueIn(hub)('loud.print(text="hello")'), 'hello');
 	for (const line of ['loud: loading', 'loud: hello', 'loud: raw'])
 		await hub.running.says(new RegExp(`^${line}$`, 'm'));
 	for (const line of hub.running.lines) t.notThrows(() => JSON.parse(line), line);
 });
 
 test('logs a late failure of a local pack and keeps running', async t => {
-	const {hub} = await startWith(t, {
+	const {hub} = await startWithPacks(t, {
 		'late.mjs': [
 			'export const fail = () => { setImmediate(() => { throw new Error("too late"); }); return 1; };',
-			'export const reject = () => { Promise.reject(new Error("forgotten")); return 2; };',
+			'export const reject = () => { Promise.reject(new Error("unhandled")); return 2; };',
 		].join('\n'),
 	});
 	const value = valueIn(hub);
@@ -50,15 +50,15 @@ test('logs a late failure of a local pack and keeps running', async t => {
 	t.deepEqual(
 		logged(hub.running, 'run.pack.uncaught').map(({level, msg}) => [level, msg]),
 		[
-			[50, 'A local pack failed in the background: too late'],
-			[50, 'A local pack failed in the background: forgotten'],
+			[50, 'A local pack failed, and nobody waited for it: too late'],
+			[50, 'A local pack failed, and nobody waited for it: unhandled'],
 		],
 	);
 	t.is(await value('wix.search(query="x")'), '{"hits":["wix: x"]}');
 });
 
 test('reloads local packs when their files change and notifies the client', async t => {
-	const {hub, packs} = await startWith(t, {'mine.mjs': 'export const one = () => 1;'});
+	const {hub, packs} = await startWithPacks(t, {'mine.mjs': 'export const one = () => 1;'});
 	const value = valueIn(hub);
 	await hub.toolNames();
 	t.is(await value('mine.one()'), '1');
@@ -71,7 +71,7 @@ test('reloads local packs when their files change and notifies the client', asyn
 });
 
 test('leaves out a local pack while it has a syntax error and reloads it once it is fixed', async t => {
-	const {hub, packs} = await startWith(t, {'mine.mjs': 'export const one = () => 1;'});
+	const {hub, packs} = await startWithPacks(t, {'mine.mjs': 'export const one = () => 1;'});
 	const value = valueIn(hub);
 	t.is(await value('mine.one()'), '1');
 	await writeFile(join(packs, 'mine.mjs'), 'export const one = () => ');
@@ -83,7 +83,7 @@ test('leaves out a local pack while it has a syntax error and reloads it once it
 });
 
 test('waits for a local pack that never finishes loading only until startupTimeout', async t => {
-	const {hub} = await startWith(
+	const {hub} = await startWithPacks(
 		t,
 		{'endless.mjs': 'await new Promise(() => {});', 'fine.mjs': 'export const one = () => 1;'},
 		{startupTimeout: '3s'},
@@ -98,7 +98,7 @@ test('waits for a local pack that never finishes loading only until startupTimeo
 
 test('lists packs and tools in the description as a program must write them', async t => {
 	const servers = {proxy: shop('p'), 'my-x': shop('a'), my_x: shop('b'), mine: shop('c')};
-	const {hub} = await startWith(t, {'mine.mjs': 'export const own = () => 1;'}, {servers});
+	const {hub} = await startWithPacks(t, {'mine.mjs': 'export const own = () => 1;'}, {servers});
 	const {result} = await hub.ask('tools/list');
 	const [tool] = (result as {readonly tools: ReadonlyArray<{readonly description: string}>}).tools;
 	const names = [...(tool?.description ?? '').matchAll(/^(\w+): /gm)].map(([, name]) => name);

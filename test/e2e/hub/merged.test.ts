@@ -47,15 +47,14 @@ test('routes completion requests to the upstream of the prompt or resource', asy
 
 test('forwards server requests during a call to the client and routes each response back', async t => {
 	const hub = await startHub(t, two, {capabilities: {elicitation: {}}});
-	const answers = ['wix', 'notion'].map(server => hub.call(`${server}__ask`));
-	const questions = await Promise.all(
+	const responses = ['wix', 'notion'].map(server => hub.call(`${server}__ask`));
+	const requests = await Promise.all(
 		['wix', 'notion'].map(server =>
 			hub.running.message(({id, method}) => method === 'elicitation/create' && String(id).startsWith(server)),
 		),
 	);
-	for (const {id} of questions)
-		hub.running.send({id, result: {action: 'accept', content: {colour: `${id}`}}});
-	const texts = (await Promise.all(answers)).map(answer => JSON.stringify(answer.result));
+	for (const {id} of requests) hub.running.send({id, result: {action: 'accept', content: {colour: `${id}`}}});
+	const texts = (await Promise.all(responses)).map(({result}) => JSON.stringify(result));
 	t.regex(texts[0] ?? '', /accept.*wix-/);
 	t.regex(texts[1] ?? '', /accept.*notion-/);
 	await hub.running.says(/wix client \{"elicitation"/);

@@ -25,7 +25,7 @@ const outputs = {
 	nothing: null,
 };
 
-const modern = {
+const stateless = {
 	...inlineServer(`
 const tools = ${JSON.stringify(tools)};
 const outputs = ${JSON.stringify(outputs)};
@@ -37,7 +37,7 @@ methods['tools/call'] = ({name}) => ({resultType: 'complete', content: [], struc
 	targetVersion: '2026-07-28',
 };
 
-const seen = [
+const cases = [
 	['a list', 's = wix.sites(); s[0].name', 'north'],
 	['a list in Python', '[s.name for s in wix.sites()]', '["north","south"]'],
 	['a list of a tool without a schema', 'wix.bare()', '[1,2]'],
@@ -57,12 +57,12 @@ const seen = [
 ] as const;
 
 test('run returns the output of a 2026-07-28 upstream exactly as its tool did [A-D9]', async t => {
-	const hub = await startHub(t, {servers: {wix: modern}});
-	for (const [what, command, expected] of seen) t.is(await run(hub, command), expected, what);
+	const hub = await startHub(t, {servers: {wix: stateless}});
+	for (const [what, command, expected] of cases) t.is(await run(hub, command), expected, what);
 });
 
 test('expose: tools wraps the output of a 2026-07-28 upstream in an object [A-D9]', async t => {
-	const hub = await startHub(t, {expose: 'tools', servers: {wix: modern}});
+	const hub = await startHub(t, {expose: 'tools', servers: {wix: stateless}});
 	t.like(await hub.call('wix__sites'), {result: {structuredContent: {result: outputs.sites}}});
 });
 

@@ -33,9 +33,9 @@ test('explains the notation in the description and lists the connected packs', a
 
 test('cancels a call that exceeds its timeout in a run and reports the timeout [J5]', async t => {
 	const hub = await startHub(t, {servers: {wix: {...shop('wix'), timeout: '3s'}}});
-	const answer = await hub.call('run', run('wix.slow()'));
-	t.like(answer, {result: {isError: true}});
-	t.regex(textIn(answer), /wix\.slow timed out after 3\.0 ?s/);
+	const response = await hub.call('run', run('wix.slow()'));
+	t.like(response, {result: {isError: true}});
+	t.regex(textIn(response), /wix\.slow timed out after 3\.0 ?s/);
 	await hub.running.says(/wix cancelled/);
 	t.is(textIn(await hub.call('run', run('wix.search(query="next")'))), '{"hits":["wix: next"]}');
 });
@@ -56,10 +56,10 @@ for (const [how, command] of [
 
 test('forwards a server request during a run to the client', async t => {
 	const hub = await startHub(t, two, {capabilities: {elicitation: {}}});
-	const answer = hub.call('run', run('wix.ask()'));
+	const response = hub.call('run', run('wix.ask()'));
 	const {id} = await hub.running.message(({method}) => method === 'elicitation/create');
 	hub.running.send({id, result: {action: 'accept', content: {colour: 'blue'}}});
-	t.like(await answer, {
+	t.like(await response, {
 		result: {structuredContent: {result: {action: 'accept', content: {colour: 'blue'}}}},
 	});
 });
@@ -69,7 +69,7 @@ test('reports why an upstream exited during a run until it is available again [A
 	await writeFile(file, '');
 	const hub = await startHub(t, {servers: {wix: shop('wix', `--until=${file}`)}});
 	await hub.toolNames();
-	// The next process of the server does not respond to initialize until the file is there again.
+	// The restarted child does not respond to initialize until the file exists.
 	await rm(file);
 	t.regex(
 		textIn(await hub.call('run', run('wix.die()'))),
@@ -88,11 +88,11 @@ test('reports why an upstream exited during a run until it is available again [A
 
 test('gives each of 20 concurrent runs its own result', async t => {
 	const hub = await startHub(t, two);
-	const answers = await Promise.all(
+	const responses = await Promise.all(
 		Array.from({length: 20}, (_, at) => hub.call('run', run(`wix.echo(value=${at}).value`))),
 	);
 	t.deepEqual(
-		answers.map(textIn),
+		responses.map(textIn),
 		Array.from({length: 20}, (_, at) => String(at)),
 	);
 });
@@ -103,8 +103,8 @@ test('reports a missing command as a tool result, which models read', async t =>
 	t.is(errorIn(await hub.ask('tools/call', {arguments: {}})).code, -32602);
 });
 
-/** A folder with a pack `wix` that is not the server's, and one that cannot be loaded. */
-async function packsIn(folder: string): Promise<void> {
+/** Writes a pack `wix`, named like the upstream, and a pack that fails to load. */
+async function writePacks(folder: string): Promise<void> {
 	await mkdir(join(folder, 'packs'));
 	const source = [
 		'/**',
@@ -122,7 +122,7 @@ async function packsIn(folder: string): Promise<void> {
 
 test("prefers a tool of a local pack over the upstream's and warns about a pack that fails to load [A-D10]", async t => {
 	const folder = await newFolder(t);
-	await packsIn(folder);
+	await writePacks(folder);
 	const hub = await startHub(t, {...two, packs: join(folder, 'packs')});
 	const value = async (command: string): Promise<string> => textIn(await hub.call('run', run(command)));
 	t.is(await value('wix.add(a=2, b=40)'), '{"sum":42}');

@@ -8,35 +8,33 @@ import {newFolder, newMarker} from '../../helpers/program.js';
 export type {GatewayConfig} from '../../helpers/gateway.js';
 export {logged} from '../../helpers/program.js';
 
-/** A server of tools, under this name. */
 export const shop = (name: string, ...args: string[]): GatewayConfig =>
 	program('shop', `--name=${name}`, ...args);
 
 export type HubOptions = StartOptions & {
-	/** What the client can do. */
 	readonly capabilities?: Message;
 	readonly version?: string;
-	/** More flags. */
+	/** Further command-line flags. */
 	readonly args?: readonly string[];
 };
 
-/** A hub that runs as a program, with its configuration in a file of its own. */
+/** A `bridge hub` process with its own configuration file. */
 export type RunningHub = {
 	readonly running: Running;
 	readonly file: string;
-	/** A word on the command lines of all its servers that want it. */
+	/** A unique word that a configuration can add to command lines, to find its children. */
 	readonly marker: string;
-	/** What the hub answered to initialize. */
+	/** The response to initialize. */
 	readonly welcome: Message;
 	configure(config: GatewayConfig): Promise<void>;
-	/** Calls a tool, and resolves to the answer. */
+	/** Calls a tool and returns the response. */
 	call(name: string, args?: Message): Promise<Message>;
-	/** Asks something, and resolves to the answer. */
+	/** Sends a request and returns the response. */
 	ask(method: string, params?: Message): Promise<Message>;
 	toolNames(): Promise<string[]>;
 };
 
-/** Starts `bridge hub`, for no longer than the test lasts, and shakes hands with it. */
+/** Starts and initializes `bridge hub`, and kills it after the test. */
 export async function startHub(
 	t: ExecutionContext,
 	config: GatewayConfig | ((marker: string) => GatewayConfig),
@@ -66,18 +64,17 @@ export async function startHub(
 	};
 }
 
-/** The names in an answer with a list. */
+/** The names in the list of a response. */
 export function namesIn({result}: Message, member: string): string[] {
 	const list = (result as {readonly [name: string]: unknown} | undefined)?.[member];
 	return (list as Array<{readonly name: string}>).map(({name}) => name);
 }
 
-/** The text of a tool's answer. */
+/** The text of a tool result. */
 export function textIn({result}: Message): string {
 	const {content} = result as {readonly content: ReadonlyArray<{readonly text?: string}>};
 	return content.map(({text = ''}) => text).join('\n');
 }
 
-/** The message of an answer's error. */
 export const errorIn = ({error}: Message): {readonly code: number; readonly message: string} =>
 	error as {readonly code: number; readonly message: string};

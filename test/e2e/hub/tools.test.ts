@@ -7,7 +7,7 @@ import {errorIn, logged, namesIn, shop, startHub, textIn} from './support.js';
 
 const two = {expose: 'tools', servers: {wix: shop('wix'), notion: shop('notion')}};
 
-/** What the log says when a server is there. */
+/** Matches the log entry of a successful connection. */
 const connectedWith = (server: string): RegExp =>
 	new RegExp(`"server":"${server}","type":"stdio","toolCount":12`);
 
@@ -74,10 +74,10 @@ test('warns about an upstream that cannot be started and serves the others', asy
 	const servers = {wix: shop('wix'), broken: {command: 'no-such-command-anywhere'}};
 	const hub = await startHub(t, {expose: 'tools', servers});
 	t.is((await hub.toolNames()).length, 12);
-	const answer = errorIn(await hub.call('broken__anything'));
-	t.is(answer.code, -31001);
-	t.regex(answer.message, /^Server 'broken' unavailable: no-such-command-anywhere could not be started/);
-	// What is logged comes on another way than answers do, and may come after them.
+	const error = errorIn(await hub.call('broken__anything'));
+	t.is(error.code, -31001);
+	t.regex(error.message, /^Server 'broken' unavailable: no-such-command-anywhere could not be started/);
+	// stderr and stdout are not ordered, so the log entry can follow the response.
 	await hub.running.says(/"event":"proxy\.init"/);
 	t.like(
 		logged(hub.running, 'proxy.connect').find(({status}) => status === 'FAILED'),
@@ -107,7 +107,7 @@ test('a call fails with the reason when the child exits; calls until its restart
 	await writeFile(file, '');
 	const hub = await startHub(t, {expose: 'tools', servers: {wix: shop('wix', `--until=${file}`)}});
 	await hub.toolNames();
-	// The next process of the server does not respond to initialize until the file is there again.
+	// The restarted child does not respond to initialize until the file exists.
 	await rm(file);
 	t.regex(errorIn(await hub.call('wix__die')).message, /wix exited with code 7/);
 	const search = async () => hub.call('wix__search', {query: 'x'});
@@ -124,9 +124,9 @@ test('a call fails with the reason when the child exits; calls until its restart
 test('times out a call after the timeout of its service and cancels it at the upstream', async t => {
 	const servers = {wix: {...shop('wix'), timeout: '3s'}, notion: shop('notion')};
 	const hub = await startHub(t, {expose: 'tools', servers});
-	const answer = errorIn(await hub.call('wix__slow'));
-	t.is(answer.code, -31002);
-	t.regex(answer.message, /wix did not respond to tools\/call within 3 s\..* raise servers\.wix\.timeout /);
+	const error = errorIn(await hub.call('wix__slow'));
+	t.is(error.code, -31002);
+	t.regex(error.message, /wix did not respond to tools\/call within 3 s\..* raise servers\.wix\.timeout /);
 	await hub.running.says(/wix cancelled/);
 });
 
@@ -172,9 +172,9 @@ test("forwards progress of a call under the client's token", async t => {
 	const hub = await startHub(t, two);
 	const params = {name: 'wix__steps', arguments: {}, _meta: {progressToken: 'mine'}};
 	await hub.ask('tools/call', params);
-	const told = hub.running.lines.filter(line => line.includes('notifications/progress'));
+	const notifications = hub.running.lines.filter(line => line.includes('notifications/progress'));
 	t.deepEqual(
-		told.map(line => JSON.parse(line).params),
+		notifications.map(line => JSON.parse(line).params),
 		[1, 2].map(progress => ({progressToken: 'mine', progress, total: 2})),
 	);
 });

@@ -11,7 +11,7 @@ for (const kind of fakeKinds)
 		await at.post('a', 'one');
 		await until(async () => (await mailFigures(client)).pending === 1);
 		await client.reply(codexId, 'say:2');
-		t.deepEqual(at.deliveries(), [], 'it waits, also after a turn');
+		t.deepEqual(at.deliveries(), [], 'mail stays queued after a turn');
 		await client.codex({codex_id: codexId, prompt: 'say:3', auto_mail: true});
 		await until(() => at.deliveries().length === 1);
 		await until(async () => (await mailFigures(client)).pending === 0);

@@ -29,7 +29,7 @@ for (const kind of fakeKinds)
 	});
 
 for (const hasTools of [true, false])
-	test(`mail to an agent ${hasTools ? 'with' : 'without'} mail tools does ${hasTools ? '' : 'not '}refer to them [S-D16]`, async t => {
+	test(`mail to an agent ${hasTools ? 'with mail tools refers' : 'without mail tools does not refer'} to them [S-D16]`, async t => {
 		const at = await mailPlace(t, 'app-server', `atm_tools = ${hasTools}\nmax_message_length = 10`);
 		await at.post('a', 'a message that is too long');
 		const client = await startServe(t, at);

@@ -7,8 +7,6 @@ import {childrenOf, startServe} from '../serve/support.js';
 import {injections} from './injections.js';
 import {bodies, mailFigures, mailPlace, until} from './place.js';
 
-/* What is marked as read and when, and what comes again: FR-8.6, FR-8.12, FR-8.13, H11, H13. */
-
 for (const kind of fakeKinds) {
 	test(`${kind}: marks mail as read once Codex has received it, not when it was sent [FR-8.6] [FR-8.12] [H11]`, async t => {
 		const at = await mailPlace(t, kind);
@@ -65,26 +63,26 @@ for (const kind of fakeKinds) {
 		const at = await mailPlace(t, kind);
 		const client = await startServe(t, at);
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
-		const held = client.call('codex-reply', {codex_id: codexId, prompt: 'slow'});
+		const slow = client.call('codex-reply', {codex_id: codexId, prompt: 'slow'});
 		await client.busy('a');
 		await at.post('a', 'error:boom');
-		await at.post('a', 'after it');
+		await at.post('a', 'second');
 		await at.post('a', 'say:fine', {from: 'dev-2'});
-		client.cancel(held.id);
-		const {params} = await client.running.message(({params: told}) =>
-			JSON.stringify(told ?? {}).includes('"mail_parked"'),
+		client.cancel(slow.id);
+		const {params} = await client.running.message(({params: notified}) =>
+			JSON.stringify(notified ?? {}).includes('"mail_parked"'),
 		);
 		t.like(params, {level: 'warning', data: {identity: 'a', messages: [{from: 'dev-1'}]}});
-		await until(() => at.deliveries().some(([letter, other]) => letter?.body === 'after it' && !other));
+		await until(() => at.deliveries().some(([first, second]) => first?.body === 'second' && !second));
 		await until(() => at.inbox('a')[1]?.read === true);
 		const [together, ...alone] = bodies(at.deliveries());
-		t.deepEqual(together, ['error:boom', 'after it', 'say:fine']);
-		t.is(alone.filter(letters => letters.includes('error:boom')).length, 4);
-		t.true(alone.every(letters => letters.length === 1));
+		t.deepEqual(together, ['error:boom', 'second', 'say:fine']);
+		t.is(alone.filter(messages => messages.includes('error:boom')).length, 4);
+		t.true(alone.every(messages => messages.length === 1));
 		t.is(
-			alone.findIndex(([body]) => body === 'after it'),
+			alone.findIndex(([body]) => body === 'second'),
 			alone.length - 1,
-			'no message overtakes one of its sender',
+			'messages of one sender stay in order',
 		);
 		t.like(at.inbox('a'), [{read: false}, {read: true}, {read: true}]);
 		t.like(await mailFigures(client), {parked: 1, pending: 1});
@@ -97,9 +95,9 @@ test('delivers hostile mail to the model only inside the envelope [H10] [FR-8.4]
 	const client = await startServe(t, at);
 	await client.codex({prompt: 'say:1', identity: 'a'});
 	await until(() => at.deliveries().length === 1);
-	const [letters = []] = at.deliveries();
+	const [messages = []] = at.deliveries();
 	t.deepEqual(
-		letters.map(({header}) => header.from),
+		messages.map(({header}) => header.from),
 		[...injections.keys()],
 	);
 	await until(() => at.inbox('a').every(({read}) => read === true));
@@ -111,12 +109,12 @@ test('keeps mail of a truncated inbox, warns once and overwrites nothing [H9]', 
 	await client.codex({prompt: 'say:1', identity: 'a'});
 	await at.post('a', 'hello');
 	await until(() => at.inbox('a')[0]?.read === true);
-	const whole = readFileSync(at.inboxPath('a'), 'utf8');
-	writeFileSync(at.inboxPath('a'), whole.slice(0, -10));
+	const complete = readFileSync(at.inboxPath('a'), 'utf8');
+	writeFileSync(at.inboxPath('a'), complete.slice(0, -10));
 	await client.running.says(/mail\.trouble/);
 	t.is((await client.status()).child_alive, true);
-	t.is(readFileSync(at.inboxPath('a'), 'utf8'), whole.slice(0, -10));
-	writeFileSync(at.inboxPath('a'), whole);
+	t.is(readFileSync(at.inboxPath('a'), 'utf8'), complete.slice(0, -10));
+	writeFileSync(at.inboxPath('a'), complete);
 	await at.post('a', 'again');
 	await until(() => at.deliveries().length === 2);
 	t.is(client.running.stderr.match(/mail\.trouble/g)?.length, 1);

@@ -7,27 +7,27 @@ import type {JsonObject} from '../../../lib/util/json.js';
 import type {FakeKind} from '../../helpers/fake-codex.js';
 import {readNdjson} from '../../helpers/ndjson.js';
 import {type Place, place, type ServeClient} from '../serve/support.js';
-import {type Delivered, openLetters} from './support.js';
+import {type Delivered, parseMailPrompt} from './support.js';
 
-/** A place with a team in it, whose members write mail. */
+/** A `Place` with a team whose members send mail. */
 export type MailPlace = Place & {
-	/** Writes mail, as one of the team does. Returns when it is in the inbox. */
+	/** Sends mail like a member of the team. Resolves once it is in the inbox. */
 	post(to: string, text: string, more?: JsonObject): Promise<void>;
 	inboxPath(agent: string): string;
 	inbox(agent: string): JsonObject[];
-	/** What is remembered of an agent's mail. */
+	/** The delivery record of an agent's mail. */
 	mailRecord(agent: string): JsonObject;
-	/** What models were asked so far, and by which process. */
+	/** All prompts so far, with the process that received each. */
 	record(): Array<{readonly pid: number; readonly prompt: string}>;
 	prompts(): string[];
-	/** The messages that were in them, turn by turn. */
+	/** The messages of the prompts, by turn. */
 	deliveries(): Delivered[][];
 };
 
 const TEAM = 'default';
 let count = 0;
 
-/** Makes such a place. `toml` are keys of the plugin's table; there is mail every 100 ms unless they say otherwise. */
+/** Creates a `MailPlace`. `toml` contains keys of the plugin table. Mail is polled every 100 ms by default. */
 export async function mailPlace(t: ExecutionContext, kind: FakeKind, toml = ''): Promise<MailPlace> {
 	const at = await place(t, kind);
 	const claude = join(at.base, '.claude');
@@ -64,28 +64,27 @@ export async function mailPlace(t: ExecutionContext, kind: FakeKind, toml = ''):
 		inboxPath,
 		inbox: agent => jsonIn(inboxPath(agent)) ?? [],
 		mailRecord: agent => jsonIn(recordPath(agent)) ?? {},
-		deliveries: () => prompts().filter(isMail).map(openLetters),
+		deliveries: () => prompts().filter(isMail).map(parseMailPrompt),
 	};
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever stands there.
+// biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary members.
 const jsonIn = (path: string): any => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined);
 
-/** Whether a prompt brings mail. */
+/** Whether a prompt delivers mail. */
 export const isMail = (prompt: string): boolean => /^\d+ messages? ha(?:s|ve) arrived for you/m.test(prompt);
 
-/** Waits until something is so. */
-export async function until(isSo: () => unknown): Promise<void> {
-	for (let tries = 0; !(await isSo()); tries++) {
-		if (tries > 6000) throw new Error('It never was so.');
+export async function until(condition: () => unknown): Promise<void> {
+	for (let tries = 0; !(await condition()); tries++) {
+		if (tries > 6000) throw new Error('The condition was not met within a minute.');
 		await sleep(10);
 	}
 }
 
-/** The figures of mail, as `codex_status` tells them. */
+/** The mail counters of `codex_status`. */
 export const mailFigures = async (client: ServeClient): Promise<JsonObject> =>
 	(await client.status()).mail as JsonObject;
 
-/** The bodies of messages, turn by turn. */
+/** The bodies of messages, by turn. */
 export const bodies = (deliveries: readonly Delivered[][]): string[][] =>
-	deliveries.map(letters => letters.map(({body}) => body));
+	deliveries.map(messages => messages.map(({body}) => body));

@@ -6,8 +6,6 @@ import {fakeKinds} from '../../helpers/fake-codex.js';
 import {startServe} from '../serve/support.js';
 import {bodies, isMail, mailFigures, mailPlace, until} from './place.js';
 
-/* Section 9: Automatic Mail Injection; FR-8, FR-17.6, FR-17.10. */
-
 const read = (messages: readonly JsonObject[]): unknown[] => messages.map(message => message.read);
 
 for (const kind of fakeKinds) {
@@ -30,14 +28,13 @@ for (const kind of fakeKinds) {
 		await until(async () => (await client.threads())[0]?.turns === 2);
 		t.like((await client.threads())[0], {codex_id: codexId, state: 'idle'});
 		t.like(await mailFigures(client), {turns: 1, delivered: 1, redelivered: 0, parked: 0, pending: 0});
-		const asked = at.audit().filter(({details}) => (details as JsonObject | undefined)?.source === 'mail');
+		const turns = at.audit().filter(({details}) => (details as JsonObject | undefined)?.source === 'mail');
 		t.deepEqual(
-			asked.map(({event_type: event, outcome}) => [event, outcome]),
+			turns.map(({event_type: event, outcome}) => [event, outcome]),
 			[
 				['codex-reply', 'started'],
 				['codex-reply', 'completed'],
 			],
-			'FR-9.2',
 		);
 		t.is((await client.reply(codexId, 'say:still here')).structured.content, 'still here');
 	});
@@ -47,10 +44,10 @@ for (const kind of fakeKinds) {
 		const client = await startServe(t, at);
 		await client.codex({prompt: 'say:1', identity: 'a'});
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'b'});
-		const held = client.call('codex-reply', {codex_id: codexId, prompt: 'slow'});
+		const slow = client.call('codex-reply', {codex_id: codexId, prompt: 'slow'});
 		await client.busy('b');
 		for (let n = 0; n < 15; n++) await at.post('b', `number ${n}${'!'.repeat(n)}`);
-		client.cancel(held.id);
+		client.cancel(slow.id);
 		await until(() => at.deliveries().length === 2);
 		t.deepEqual(
 			at.deliveries().map(({length}) => length),
@@ -58,7 +55,7 @@ for (const kind of fakeKinds) {
 		);
 		t.like(at.deliveries()[1]?.[4], {body: 'number 14!'});
 		t.regex(at.deliveries()[1]?.[4]?.cut ?? '', /13 of 23 characters/);
-		await until(() => read(at.inbox('b')).every(is => is === true));
+		await until(() => read(at.inbox('b')).every(isRead => isRead === true));
 		await at.post('a', 'one for the other');
 		await until(() => at.deliveries().length === 3);
 		t.deepEqual(bodies(at.deliveries()).at(-1), ['one for th']);
@@ -71,18 +68,18 @@ for (const kind of fakeKinds) {
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
 		const running = client.call('codex-reply', {codex_id: codexId, prompt: 'slow\nsay:2'});
 		await client.busy('a');
-		const enough = join(at.base, 'enough');
-		await at.post('a', `until:${enough}\nsay:MAIL`);
+		const release = join(at.base, 'release');
+		await at.post('a', `until:${release}\nsay:MAIL`);
 		await client.running.message(({params}) => (params as JsonObject | undefined)?.logger === 'mail');
 		const queued = client.reply(codexId, 'say:3');
-		t.deepEqual(read(at.inbox('a')), [false], 'it waits, unread');
+		t.deepEqual(read(at.inbox('a')), [false], 'queued mail is unread');
 		client.cancel(running.id);
 		t.is((await queued).structured.content, '3');
 		await until(() => at.deliveries().length === 1);
-		const during = client.reply(codexId, 'say:4');
+		const afterMail = client.reply(codexId, 'say:4');
 		t.like((await client.threads())[0], {state: 'busy'});
-		writeFileSync(enough, '');
-		t.is((await during).structured.content, '4');
+		writeFileSync(release, '');
+		t.is((await afterMail).structured.content, '4');
 		t.deepEqual(
 			at.prompts().map(prompt => (isMail(prompt) ? 'mail' : prompt)),
 			['say:1', 'slow\nsay:2', 'say:3', 'mail', 'say:4'],
@@ -102,7 +99,11 @@ for (const kind of fakeKinds) {
 		t.deepEqual(read(at.inbox('a')), [true, false]);
 		await client.codex({prompt: 'say:2', identity: 'a'});
 		await until(() => at.deliveries().length === 2);
-		t.deepEqual(bodies(at.deliveries()), [['slow'], ['later']], 'the next one with that identity gets it');
+		t.deepEqual(
+			bodies(at.deliveries()),
+			[['slow'], ['later']],
+			'the next session with the identity receives it',
+		);
 	});
 }
 
@@ -110,12 +111,12 @@ test('leaves mail to an identity without a thread unread and delivers it to no o
 	const at = await mailPlace(t, 'app-server');
 	const client = await startServe(t, at);
 	await client.codex({prompt: 'say:1', identity: 'a'});
-	await at.post('nobody', 'lost?');
+	await at.post('unused', 'lost?');
 	await at.post('a', 'found');
 	await until(() => at.deliveries().length === 1);
 	t.deepEqual(bodies(at.deliveries()), [['found']]);
-	t.deepEqual(read(at.inbox('nobody')), [false]);
-	await client.codex({prompt: 'say:2', identity: 'nobody'});
+	t.deepEqual(read(at.inbox('unused')), [false]);
+	await client.codex({prompt: 'say:2', identity: 'unused'});
 	await until(() => at.deliveries().length === 2);
 	t.deepEqual(bodies(at.deliveries())[1], ['lost?']);
 });
@@ -136,20 +137,20 @@ test('auto_mail = false leaves mail to atm_read, unless an identity or a call ov
 	await until(async () => (await mailFigures(client)).pending === 2);
 	t.deepEqual(bodies(at.deliveries()).flat().sort(), ['for b', 'for c']);
 	t.deepEqual([...read(at.inbox('a')), ...read(at.inbox('d'))], [false, false]);
-	t.like(await client.status(), {pending_mail_count: 2}, 'FR-10.2');
+	t.like(await client.status(), {pending_mail_count: 2});
 	const [, url = ''] = await client.running.says(/"url":"(http:[^"]*)"/);
 	const metrics = await (await fetch(url)).text();
 	t.regex(metrics, /^bridge_mail_delivered_total 2$/m);
 	t.regex(metrics, /^bridge_mail_pending 2$/m);
 	t.is((await fetch(url.replace('metrics', ''))).status, 404);
 	t.is((await fetch(url, {method: 'POST'})).status, 405);
-	const told = (name: string): Promise<unknown> =>
+	const notified = (name: string): Promise<unknown> =>
 		client.running.message(({params}) => {
 			const {logger, data} = (params ?? {}) as JsonObject;
 			return logger === 'mail' && (data as JsonObject).identity === name;
 		});
-	await told('a');
-	await told('d');
+	await notified('a');
+	await notified('d');
 });
 
 test("starts no turn for an agent's own mail or idle_notification, but includes its own mail in the next turn", async t => {
@@ -194,36 +195,39 @@ test('approves a shutdown_request of the lead and closes the thread; delivers th
 	await at.post('a', request, {from: 'team-lead'});
 	await until(async () => (await client.threads())[0]?.status === 'closed');
 	await until(() => at.inbox('team-lead').length === 1);
-	const [answer] = at.inbox('team-lead');
-	t.like(answer, {from: 'a', read: false});
-	t.like(JSON.parse(String(answer?.text)), {type: 'shutdown_approved', requestId: 'r-1', from: 'a'});
+	const [reply] = at.inbox('team-lead');
+	t.like(reply, {from: 'a', read: false});
+	t.like(JSON.parse(String(reply?.text)), {type: 'shutdown_approved', requestId: 'r-1', from: 'a'});
 	t.deepEqual(read(at.inbox('a')), [true, true]);
 	t.is(at.deliveries().length, 1);
-	t.false((await client.codex({prompt: 'say:2', identity: 'a'})).isError, 'and the identity is free');
+	t.false((await client.codex({prompt: 'say:2', identity: 'a'})).isError, 'the identity is free');
 });
 
 test('notifies the client of new mail at its log level, with a warning for urgent mail, which is delivered first', async t => {
 	const at = await mailPlace(t, 'app-server', 'max_messages = 1');
 	const client = await startServe(t, at);
 	const {codexId} = await client.codex({prompt: 'say:1', identity: 'a'});
-	const held = client.call('codex-reply', {codex_id: codexId, prompt: 'slow'});
+	const slow = client.call('codex-reply', {codex_id: codexId, prompt: 'slow'});
 	await client.busy('a');
-	const news = (level: string) =>
+	const notification = (level: string) =>
 		client.running.message(({params}) => {
-			const {logger, level: told} = (params ?? {}) as JsonObject;
-			return logger === 'mail' && told === level;
+			const {logger, level: actual} = (params ?? {}) as JsonObject;
+			return logger === 'mail' && actual === level;
 		});
 	await at.post('a', 'when you have time');
-	const {params} = await news('info');
+	const {params} = await notification('info');
 	t.like((params as JsonObject).data, {type: 'mail', identity: 'a', codex_id: codexId, new: 1, unread: 1});
-	t.false(JSON.stringify(params).includes('when you have time'), 'what it says is for whoever reads it');
+	t.false(
+		JSON.stringify(params).includes('when you have time'),
+		'the notification does not contain the text',
+	);
 	await client.running.request('level', 'logging/setLevel', {level: 'warning'});
-	await at.post('a', 'not told of', {from: 'dev-2'});
+	await at.post('a', 'silent', {from: 'dev-2'});
 	await until(async () => (await mailFigures(client)).pending === 2);
 	await at.post('a', 'NOW', {from: 'dev-2', metadata: {atm: {priority: 'urgent'}}});
-	const {params: urgent} = await news('warning');
+	const {params: urgent} = await notification('warning');
 	t.like((urgent as JsonObject).data, {new: 1, unread: 3, urgent: 1});
-	client.cancel(held.id);
+	client.cancel(slow.id);
 	await until(() => at.deliveries().length === 3);
-	t.deepEqual(bodies(at.deliveries()).flat(), ['not told of', 'NOW', 'when you have time']);
+	t.deepEqual(bodies(at.deliveries()).flat(), ['silent', 'NOW', 'when you have time']);
 });

@@ -6,19 +6,17 @@ import {runBridge, startBridge, startReady} from '../../helpers/bridge.js';
 import {readNdjson} from '../../helpers/ndjson.js';
 import {native, teamOf} from './support.js';
 
-/* `bridge atm-tools` and `bridge mail`. */
-
 const envOf = (home: string): NodeJS.ProcessEnv => ({...process.env, ATM_HOME: home});
 
 async function tools(t: ExecutionContext, team: ReturnType<typeof teamOf>, identity: string) {
-	const args = ['atm-tools', '--identity', identity, '--team', team.team];
-	const running = await startReady(args, {env: envOf(team.home), cwd: team.home});
+	const command = ['atm-tools', '--identity', identity, '--team', team.team];
+	const running = await startReady(command, {env: envOf(team.home), cwd: team.home});
 	t.teardown(() => running.child.kill('SIGKILL'));
 	let ids = 0;
 	return {
 		running,
-		async call(name: string, given: JsonObject = {}, meta: JsonObject = {}): Promise<JsonObject> {
-			const params = {name, arguments: given, _meta: meta};
+		async call(name: string, args: JsonObject = {}, meta: JsonObject = {}): Promise<JsonObject> {
+			const params = {name, arguments: args, _meta: meta};
 			return objectOf((await running.request(++ids, 'tools/call', params)).result);
 		},
 	};
@@ -48,12 +46,11 @@ test('bridge atm-tools sends and reads only as the identity it is bound to [D2] 
 	t.like(await running.request('u', 'tools/call', {name: 'other'}), {error: {code: -32602}});
 	running.stdin.end();
 	t.is((await running.exited).code, 0);
-	t.true(team.inbox('dev-1')[0].read, 'what was answered is marked, also at the end');
+	t.true(team.inbox('dev-1')[0].read, 'delivered mail is marked read before exit');
 	const lines = readNdjson<JsonObject>(`${team.home}/.config/atm/codex-sessions/audit.jsonl`);
 	t.deepEqual(
 		lines.map(({event_type: type}) => type),
 		['atm_pending_count', 'atm_read', 'atm_send', 'atm_broadcast', 'refusal'],
-		'FR-4.6',
 	);
 	t.like(lines[2], {identity: 'dev-1', recipient: 'dev-2@crew', thread_id: 'th-1'});
 });
@@ -89,14 +86,14 @@ test('bridge mail shows inboxes and their messages without changing them', async
 	const listed = JSON.parse((await run('--identity', 'dev-1', '--json')).stdout);
 	t.like(listed[1], {to: 'dev-1', from: 'dev-2', message_id: '01J', read: false, urgent: true});
 	t.is(readFileSync(team.inboxOf('dev-1'), 'utf8'), before);
-	const nobody = await run('--identity', 'nobody');
-	t.is(nobody.code, 2);
-	t.regex(nobody.stderr, /nobody has no inbox\. Existing inboxes: team-lead, dev-1, dev-2, ghost\./);
+	const unknown = await run('--identity', 'stranger');
+	t.is(unknown.code, 2);
+	t.regex(unknown.stderr, /There is no inbox of stranger\. There are team-lead, dev-1, dev-2, ghost\./);
 	t.is((await run('--team', 'none')).code, 2);
 	writeFileSync(team.inboxOf('dev-2'), '[');
-	const torn = await run('--team', 'crew');
-	t.is(torn.code, 1);
-	t.regex(torn.stdout, /dev-2 +\? .*cannot be used/);
+	const truncated = await run('--team', 'crew');
+	t.is(truncated.code, 1);
+	t.regex(truncated.stdout, /dev-2 +\? .*cannot be used/);
 	t.false(existsSync(team.inboxOf('team-lead')));
 });
 
@@ -112,7 +109,7 @@ test('bridge mail --follow prints new mail and exits on SIGTERM', async t => {
 	await running.says(/Waiting for mail in 1 inboxes/);
 	team.put('dev-1', [old, native('dev-2', 'After')]);
 	t.is((await running.hasLines(2))[1], '  After');
-	t.false(running.lines.join('\n').includes('Before'), 'what was there is not news');
+	t.false(running.lines.join('\n').includes('Before'), 'prints only new mail');
 	running.child.kill('SIGTERM');
 	t.is((await running.exited).code, 0);
 });

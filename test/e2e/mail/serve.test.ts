@@ -5,12 +5,9 @@ import {type JsonObject, listOf, objectOf} from '../../../lib/util/json.js';
 import {type ServeClient, startServe} from '../serve/support.js';
 import {call, native, openCrew, teamOf} from './support.js';
 
-/* FR-4 and "ATM Tools" of the checklist, through `bridge serve` with a Codex that does as it is told. */
-
 const messagesIn = ({structured}: {structured: JsonObject}): JsonObject[] =>
 	listOf(structured.messages).map(objectOf);
 
-/** Waits until all mail of an inbox is marked as read. */
 async function allRead(inbox: () => JsonObject[]): Promise<void> {
 	while (inbox().some(({read}) => read !== true)) await sleep(5);
 }
@@ -70,17 +67,17 @@ test('rejects mail from another identity and, outside of a thread, mail without 
 	const {codexId, structured} = await client.codex({prompt: 'say:X', identity: 'arch'});
 	const {threadId} = structured;
 	const to = {to: 'dev-1', message: 'x'};
-	const refused = async (code: number, args: JsonObject, meta?: JsonObject): Promise<void> => {
+	const assertRejected = async (code: number, args: JsonObject, meta?: JsonObject): Promise<void> => {
 		const {isError, error, text} = await call(client, 'atm_send', {...to, ...args}, meta);
 		t.true(isError, text);
 		t.is(error.code, code, text);
 	};
-	await refused(-32009, {});
-	await refused(-32009, {}, {threadId: "somebody else's"});
-	await refused(-32001, {identity: 'team-lead'});
-	await refused(-32001, {identity: 'dev-2', codex_id: codexId});
-	await refused(-32001, {identity: 'dev-2'}, {threadId});
-	await refused(-32002, {codex_id: 'codex:none'});
+	await assertRejected(-32009, {});
+	await assertRejected(-32009, {}, {threadId: "another client's thread"});
+	await assertRejected(-32001, {identity: 'team-lead'});
+	await assertRejected(-32001, {identity: 'dev-2', codex_id: codexId});
+	await assertRejected(-32001, {identity: 'dev-2'}, {threadId});
+	await assertRejected(-32002, {codex_id: 'codex:none'});
 	t.false(existsSync(team.inboxOf('dev-1')));
 	t.is((await call(client, 'atm_send', to, {threadId})).structured.from, 'arch');
 	t.is((await call(client, 'atm_send', {...to, identity: 'desk'})).structured.from, 'desk');
@@ -95,8 +92,8 @@ test('rejects mail from another identity and, outside of a thread, mail without 
 		t.is((await call(client, name, args)).error.code, -32009, name);
 	t.is((await call(client, 'atm_send', {...to, from: 'dev-2', identity: 'desk'})).error.code, -32007);
 	await client.close(codexId);
-	await refused(-32003, {codex_id: codexId});
-	await refused(-32001, {identity: 'arch'});
+	await assertRejected(-32003, {codex_id: codexId});
+	await assertRejected(-32001, {identity: 'arch'});
 });
 
 test('atm_send matches the recipient case-insensitively [S-D20]', async t => {
@@ -153,13 +150,13 @@ test('atm_read returns unread mail with its envelope, oldest first, and marks it
 	team.put(identity, [
 		native('team-lead', 'old', {read: true}),
 		...Array.from({length: 12}, (_, at) => native(at % 2 ? 'team-lead' : 'dev-2', `m${at}`)),
-		'no message',
+		'invalid entry',
 	]);
 	const count = async () => (await call(client, 'atm_pending_count', {identity})).structured.unread;
 	const read = (args: JsonObject = {}) => call(client, 'atm_read', {identity, ...args});
 	const textsIn = (result: {structured: JsonObject}) => messagesIn(result).map(({message}) => message);
-	t.is(await count(), 12, 'Checklist: atm_pending_count');
-	t.is(await count(), 12, 'Checklist: it marks nothing as read');
+	t.is(await count(), 12);
+	t.is(await count(), 12, 'atm_pending_count marks nothing as read');
 	t.deepEqual(textsIn(await read({mark_read: false, from: 'dev-2', limit: 2})), ['m0', 'm2']);
 	const ten = await read();
 	t.is(textsIn(ten).join(), Array.from({length: 10}, (_, at) => `m${at}`).join());
@@ -168,14 +165,14 @@ test('atm_read returns unread mail with its envelope, oldest first, and marks it
 	t.like(first, {from: 'dev-2', message: 'm0', text: 'm0', timestamp, read: false});
 	t.true(typeof first?.message_id === 'string');
 	t.like(ten.structured, {unread_left: 2, skipped: 1});
-	t.is(await count(), 2, 'who asks again gets nothing twice');
-	// Nobody can mark anything while somebody else writes.
+	t.is(await count(), 2, 'atm_read delivers each message once');
+	// The lock of another writer prevents marking mail as read.
 	mkdirSync(`${team.inboxOf(identity)}.lock`);
 	t.deepEqual(textsIn(await read()), ['m10', 'm11']);
-	t.false(team.inbox(identity)[12].read, 'Checklist: the answer comes first, the mark after it');
+	t.false(team.inbox(identity)[12].read, 'mail is marked after the response');
 	rmdirSync(`${team.inboxOf(identity)}.lock`);
 	await allRead(() => team.inbox(identity).filter((each: unknown) => typeof each === 'object'));
-	t.is(team.inbox(identity).at(-1), 'no message', 'what is no message stays');
+	t.is(team.inbox(identity).at(-1), 'invalid entry', 'an invalid entry is preserved');
 	const all = await read({all: true, limit: 3, since: '2020-01-01T00:00:00Z'});
 	t.deepEqual(textsIn(all), ['m9', 'm10', 'm11']);
 	for (const args of [{limit: 0}, {limit: 'x'}, {since: 'yesterday'}, {all: 1}])
@@ -185,12 +182,12 @@ test('atm_read returns unread mail with its envelope, oldest first, and marks it
 test('atm_broadcast reaches all members but the sender and reports failed recipients [FR-4.4]', async t => {
 	const {client, team} = await openCrew(t);
 	const {codexId} = await client.codex({prompt: 'say:X', identity: 'arch'});
-	writeFileSync(team.inboxOf('dev-2'), '[{"torn');
-	const done = await call(client, 'atm_broadcast', {codex_id: codexId, message: 'Freeze at noon'});
-	t.deepEqual(done.structured.sent, ['team-lead@crew', 'dev-1@crew'], done.text);
-	t.like(listOf(done.structured.failed)[0], {to: 'dev-2@crew'});
-	t.is(readFileSync(team.inboxOf('dev-2'), 'utf8'), '[{"torn', 'torn files are never rewritten');
-	t.deepEqual(team.inbox('arch'), [], 'not to itself');
+	writeFileSync(team.inboxOf('dev-2'), '[{"cut');
+	const result = await call(client, 'atm_broadcast', {codex_id: codexId, message: 'Freeze at noon'});
+	t.deepEqual(result.structured.sent, ['team-lead@crew', 'dev-1@crew'], result.text);
+	t.like(listOf(result.structured.failed)[0], {to: 'dev-2@crew'});
+	t.is(readFileSync(team.inboxOf('dev-2'), 'utf8'), '[{"cut', 'a truncated file is not overwritten');
+	t.deepEqual(team.inbox('arch'), [], 'the sender gets no copy');
 	for (const name of ['team-lead', 'dev-1'])
 		t.like(team.inbox(name)[0], {from: 'arch', text: 'Freeze at noon'});
 	for (const name of ['team-lead', 'dev-1']) writeFileSync(team.inboxOf(name), '');
@@ -203,7 +200,8 @@ test('atm_broadcast reaches all members but the sender and reports failed recipi
 
 test("writes mail in the format of the recipient's inbox, unless inbox_format is set [D1]", async t => {
 	const {client, team, at} = await openCrew(t, '--identity', 'desk');
-	const send = (who: ServeClient, to: string) => call(who, 'atm_send', {identity: 'desk', to, message: 'x'});
+	const send = (sender: ServeClient, to: string) =>
+		call(sender, 'atm_send', {identity: 'desk', to, message: 'x'});
 	await send(client, 'team-lead');
 	t.deepEqual(Object.keys(team.inbox('team-lead')[0]), [
 		'from',
@@ -216,7 +214,7 @@ test("writes mail in the format of the recipient's inbox, unless inbox_format is
 	await send(client, 'dev-1');
 	t.true('message_id' in team.inbox('dev-1')[0]);
 	await send(client, 'dev-1');
-	t.true('message_id' in team.inbox('dev-1')[1], 'not by what it has written itself');
+	t.true('message_id' in team.inbox('dev-1')[1], "bridge's own messages do not determine the format");
 	team.put('dev-2', [native('x', 'y', {metadata: {atm: {messageId: '01J'}}})]);
 	await send(client, 'dev-2');
 	t.false('message_id' in team.inbox('dev-2')[1]);

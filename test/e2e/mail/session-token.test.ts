@@ -11,14 +11,12 @@ import {until} from '../../helpers/program.js';
 import {argumentsIn, type Place, place, type ServeClient, startServe} from '../serve/support.js';
 import {openCrew, teamOf} from './support.js';
 
-/* How `bridge atm-tools` proves whose mail it is: see docs/mail.md. */
-
 const VARIABLE = 'BRIDGE_SESSION_TOKEN';
 
-type Server = {readonly args: string[]; readonly env: Record<string, string>; readonly codexId: string};
+type ToolsCommand = {readonly args: string[]; readonly env: Record<string, string>; readonly codexId: string};
 
-/** Starts a session, and returns how Codex is to start its mail tools. */
-async function session(client: ServeClient, identity: string): Promise<Server> {
+/** Starts a Codex session and returns the configured command of its mail tools. */
+async function startSession(client: ServeClient, identity: string): Promise<ToolsCommand> {
 	const result = await client.codex({prompt: 'show:arguments', identity});
 	const {args, env} = objectOf(objectOf(argumentsIn(result).config)['mcp_servers.atm']);
 	return {
@@ -28,14 +26,18 @@ async function session(client: ServeClient, identity: string): Promise<Server> {
 	};
 }
 
-/** Starts mail tools as Codex does, which passes nothing else of its environment on. */
-async function tools(t: ExecutionContext, args: readonly string[], env: Record<string, string | undefined>) {
+/** Starts mail tools like Codex, which passes only these environment variables. */
+async function startTools(
+	t: ExecutionContext,
+	args: readonly string[],
+	env: Record<string, string | undefined>,
+) {
 	const {PATH, HOME} = process.env;
 	const running = await startReady([...args], {env: {PATH, HOME, ...env}});
 	t.teardown(() => running.child.kill('SIGKILL'));
 	let ids = 0;
-	return async (name: string, given: JsonObject = {}, meta: JsonObject = {}) => {
-		const params = {name, arguments: given, _meta: meta};
+	return async (name: string, input: JsonObject = {}, meta: JsonObject = {}) => {
+		const params = {name, arguments: input, _meta: meta};
 		const result = objectOf((await running.request(++ids, 'tools/call', params)).result);
 		const structured = objectOf(result.structuredContent);
 		return {structured, code: objectOf(structured.error).code, text: JSON.stringify(result.content)};
@@ -50,9 +52,9 @@ const argsFor = (identity: string, team = 'crew'): string[] => [
 	team,
 ];
 
-const letter = {to: 'dev-1', message: 'Hello'};
+const mail = {to: 'dev-1', message: 'Hello'};
 
-/** The last refusal in the audit. */
+/** The last `refusal` entry of the audit log. */
 const refusalIn = (at: Place): JsonObject => at.audit().findLast(line => line.event_type === 'refusal') ?? {};
 
 for (const kind of fakeKinds)
@@ -61,48 +63,48 @@ for (const kind of fakeKinds)
 		const team = teamOf(t, {home: at.base});
 		at.configure('[plugins.codex-mcp]\nauto_mail = false\n');
 		const client = await startServe(t, at, '--team', 'crew');
-		const {args, env, codexId} = await session(client, 'arch');
-		const own = await tools(t, args, env);
+		const {args, env, codexId} = await startSession(client, 'arch');
+		const own = await startTools(t, args, env);
 		// Codex sends the id of the calling thread.
-		t.is((await own('atm_send', letter, {threadId: 'thread-1'})).structured.from, 'arch');
+		t.is((await own('atm_send', mail, {threadId: 'thread-1'})).structured.from, 'arch');
 		t.is(team.inbox('dev-1')[0].from, 'arch');
 		const names = {identity: 'arch', codex_id: codexId, thread_id: 'thread-1'};
 		t.like(at.audit().at(-1), {event_type: 'atm_send', ...names});
 		const {[VARIABLE]: token = '', ...others} = env;
 		for (const wrong of [undefined, 'x', `${token}x`, token.slice(0, -1), `${codexId}.`]) {
-			const call = await tools(t, args, {...others, [VARIABLE]: wrong});
-			t.is((await call('atm_send', letter)).code, wrong === undefined ? -32001 : -32003, String(wrong));
-			t.truthy((await call('atm_read')).code, 'mail of others is not read either');
+			const call = await startTools(t, args, {...others, [VARIABLE]: wrong});
+			t.is((await call('atm_send', mail)).code, wrong === undefined ? -32001 : -32003, String(wrong));
+			t.truthy((await call('atm_read')).code, 'other identities cannot read its mail');
 		}
 		t.is(team.inbox('dev-1').length, 1);
 		await client.close(codexId);
-		t.is((await own('atm_send', letter)).code, -32003, 'the session is over');
+		t.is((await own('atm_send', mail)).code, -32003, 'the session is closed');
 		await client.codex({prompt: 'say:X', codex_id: codexId});
-		t.is((await own('atm_send', letter)).structured.from, 'arch', 'it is resumed, and its tools still run');
+		t.is((await own('atm_send', mail)).structured.from, 'arch', 'after resume, the same tools work again');
 		client.running.child.kill('SIGKILL');
 		await client.running.exited;
-		t.is((await own('atm_send', letter)).code, -32003, 'its process is gone');
+		t.is((await own('atm_send', mail)).code, -32003, 'the process of the session exited');
 		t.is(team.inbox('dev-1').length, 2);
 	});
 
 test('audits a Codex session that claims another identity under its own, with codex_id and thread_id [SEC-ATM-TOOLS] [FR-9.1] [S-D5]', async t => {
 	const {client, team, at} = await openCrew(t);
-	const [{env, codexId}, other] = [await session(client, 'spoofer'), await session(client, 'arch')];
+	const [{env, codexId}, other] = [await startSession(client, 'spoofer'), await startSession(client, 'arch')];
 	const thread = (await client.threads()).find(({identity}) => identity === 'spoofer')?.thread_id;
 	const registry = join(at.base, '.config/atm/codex-sessions/crew/registry.json');
 	await until(() => readFileSync(registry, 'utf8').includes(String(thread)));
-	for (const [identity, given] of [
+	for (const [identity, variables] of [
 		['arch', env],
 		['team-lead', env],
 		['dev-2', env],
 	] as const) {
-		const call = await tools(t, argsFor(identity), given);
-		t.is((await call('atm_send', letter)).code, -32001);
+		const call = await startTools(t, argsFor(identity), variables);
+		t.is((await call('atm_send', mail)).code, -32001);
 		const line = refusalIn(at);
 		t.like(line, {identity: 'spoofer', codex_id: codexId, details: {claimed_identity: identity}});
 	}
-	const own = await tools(t, argsFor('spoofer'), env);
-	t.is((await own('atm_send', {...letter, identity: 'arch'}, {threadId: String(thread)})).code, -32001);
+	const own = await startTools(t, argsFor('spoofer'), env);
+	t.is((await own('atm_send', {...mail, identity: 'arch'}, {threadId: String(thread)})).code, -32001);
 	t.like(refusalIn(at), {
 		identity: 'spoofer',
 		codex_id: codexId,
@@ -110,13 +112,13 @@ test('audits a Codex session that claims another identity under its own, with co
 		details: {claimed_identity: 'arch'},
 	});
 	const {[VARIABLE]: _token, ...without} = env;
-	const unproven = await tools(t, argsFor('arch'), without);
-	t.is((await unproven('atm_send', letter, {threadId: String(thread)})).code, -32001);
+	const unproven = await startTools(t, argsFor('arch'), without);
+	t.is((await unproven('atm_send', mail, {threadId: String(thread)})).code, -32001);
 	t.like(refusalIn(at), {identity: 'spoofer', codex_id: codexId, details: {claimed_identity: 'arch'}});
-	await unproven('atm_send', letter);
+	await unproven('atm_send', mail);
 	t.like(refusalIn(at), {identity: undefined, codex_id: undefined, details: {claimed_identity: 'arch'}});
-	// The same through the tools of bridge serve itself.
-	const spoof = {...letter, identity: 'arch'};
+	// The tools of bridge serve itself audit in the same way.
+	const spoof = {...mail, identity: 'arch'};
 	t.is((await client.call('atm_send', {...spoof, codex_id: codexId}).result).error.code, -32001);
 	t.like(refusalIn(at), {identity: 'spoofer', codex_id: codexId, details: {claimed_identity: 'arch'}});
 	t.is((await client.call('atm_send', spoof, {threadId: thread}).result).error.code, -32001);
@@ -126,7 +128,7 @@ test('audits a Codex session that claims another identity under its own, with co
 		thread_id: thread,
 		details: {claimed_identity: 'arch'},
 	});
-	t.is((await client.call('atm_send', {...letter, identity: 'team-lead'}).result).error.code, -32001);
+	t.is((await client.call('atm_send', {...mail, identity: 'team-lead'}).result).error.code, -32001);
 	t.like(refusalIn(at), {identity: undefined, details: {claimed_identity: 'team-lead'}});
 	t.throws(() => team.inbox('dev-1'), undefined, 'nothing was sent');
 	t.truthy(other.codexId);
@@ -134,7 +136,7 @@ test('audits a Codex session that claims another identity under its own, with co
 
 test('rejects mail tools without a token for the identity of a lead, a Claude teammate or a live Codex session, in any team [SEC-ATM-TOOLS] [S-D6]', async t => {
 	const {client, team, at} = await openCrew(t);
-	await session(client, 'arch');
+	await startSession(client, 'arch');
 	const roster = team.config();
 	roster.members[2].backendType = 'in-process';
 	writeFileSync(team.roster, JSON.stringify(roster));
@@ -145,15 +147,15 @@ test('rejects mail tools without a token for the identity of a lead, a Claude te
 		...['team-lead', 'arch'].map(name => [name, 'others', 'dev-1@crew'] as const),
 		['team-lead', 'none', 'dev-1@crew'] as const,
 	]) {
-		const call = await tools(t, argsFor(identity, from), env);
-		t.is((await call('atm_send', {...letter, to})).code, -32001, `${identity} of ${from}`);
+		const call = await startTools(t, argsFor(identity, from), env);
+		t.is((await call('atm_send', {...mail, to})).code, -32001, `${identity} of ${from}`);
 		t.is((await call('atm_broadcast', {message: 'x', team: 'crew'})).code, -32001);
 		t.is((await call('atm_broadcast', {message: 'x', team: 'crew', to: `x@${from}`})).code, -32007);
 	}
 	t.throws(() => team.inbox('dev-1'), undefined, 'nothing was sent');
-	const free = await tools(t, argsFor('dev-1'), env);
-	t.is((await free('atm_send', {...letter, to: 'team-lead'})).structured.from, 'dev-1');
-	// A home with locks of one's own proves nothing: the roster has the process of the session.
+	const free = await startTools(t, argsFor('dev-1'), env);
+	t.is((await free('atm_send', {...mail, to: 'team-lead'})).structured.from, 'dev-1');
+	// Forged lock files are not sufficient: the roster names the process of the session.
 	const home = join(at.base, 'fake');
 	mkdirSync(join(home, '.config/atm/codex-sessions/crew'), {recursive: true});
 	const lock = readFileSync(join(at.base, '.config/atm/codex-sessions/crew/arch.lock'), 'utf8');
@@ -167,7 +169,7 @@ test('rejects mail tools without a token for the identity of a lead, a Claude te
 	const fake = {HOME: home, CLAUDE_CONFIG_DIR: team.claude, [VARIABLE]: 'codex:x.y'};
 	for (const name of ['arch', 'Arch']) {
 		writeFileSync(join(home, `.config/atm/codex-sessions/crew/${name}.lock`), JSON.stringify(forged));
-		t.truthy((await (await tools(t, argsFor(name), fake))('atm_send', letter)).code, name);
+		t.truthy((await (await startTools(t, argsFor(name), fake))('atm_send', mail)).code, name);
 		rmSync(join(home, `.config/atm/codex-sessions/crew/${name}.lock`));
 	}
 });
@@ -177,14 +179,14 @@ test('verifies the token by its hash in the roster when persist_threads is false
 	teamOf(t, {home: at.base});
 	at.configure('[plugins.codex-mcp]\npersist_threads = false\nauto_mail = false\n');
 	const client = await startServe(t, at, '--team', 'crew');
-	const {args, env, codexId} = await session(client, 'arch');
-	const own = await tools(t, args, env);
-	t.is((await own('atm_send', letter)).structured.from, 'arch');
+	const {args, env, codexId} = await startSession(client, 'arch');
+	const own = await startTools(t, args, env);
+	t.is((await own('atm_send', mail)).structured.from, 'arch');
 	t.like(at.audit().at(-1), {identity: 'arch', codex_id: codexId});
 	const {[VARIABLE]: _token, ...without} = env;
-	t.is((await (await tools(t, args, without))('atm_send', letter)).code, -32001);
+	t.is((await (await startTools(t, args, without))('atm_send', mail)).code, -32001);
 	await client.close(codexId);
-	t.is((await own('atm_send', letter)).code, -32003);
+	t.is((await own('atm_send', mail)).code, -32003);
 });
 
 test('writes the token of a Codex session to no file and no log of any level [SEC-ATM-TOOLS] [S-D10]', async t => {
@@ -219,8 +221,8 @@ test('writes the token of a Codex session to no file and no log of any level [SE
 		.filter(item => item.isFile())
 		.map(item => readFileSync(join(item.parentPath, item.name), 'utf8'));
 	const logged = texts.filter(text => text.includes(VARIABLE));
-	t.true(logged.length > 0, 'the traffic log has the call');
-	t.true(client.running.stderr.includes(VARIABLE), 'at trace, the log has it, too');
+	t.true(logged.length > 0, 'the traffic log contains the call');
+	t.true(client.running.stderr.includes(VARIABLE), 'the log contains it at trace');
 	const shape = /codex:[0-9a-f-]{36}\.[\w-]{43}/;
 	for (const text of [...texts, client.running.stderr]) t.notRegex(text, shape);
 	for (const text of logged) t.regex(text, /BRIDGE_SESSION_TOKEN\\?":\\?"\[redacted\]/);

@@ -12,7 +12,7 @@ export type TeamOptions = {
 	readonly home?: string;
 };
 
-/** A Claude folder with one team in it, and what can be done to its files by hand. */
+/** Creates a `.claude` folder with one team. Returns paths and functions that read and write its files. */
 export function teamOf(
 	t: ExecutionContext,
 	{names = ['team-lead', 'dev-1', 'dev-2'], team = 'crew', home = tempFolder(t)}: TeamOptions = {},
@@ -33,9 +33,9 @@ export function teamOf(
 		inboxOf,
 		put: (agent: string, records: unknown): void =>
 			writeFileSync(inboxOf(agent), JSON.stringify(records, undefined, 2)),
-		// biome-ignore lint/suspicious/noExplicitAny: whatever stands there.
+		// biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary members.
 		inbox: (agent: string): any => JSON.parse(readFileSync(inboxOf(agent), 'utf8')),
-		// biome-ignore lint/suspicious/noExplicitAny: whatever stands there.
+		// biome-ignore lint/suspicious/noExplicitAny: tests read arbitrary members.
 		config: (): any => JSON.parse(readFileSync(roster, 'utf8')),
 	};
 }
@@ -70,10 +70,10 @@ export const native = (from: string, text: string, more: object = {}) => ({
 	...more,
 });
 
-/** `bridge serve` for the team `crew`, which has three members of other programs. */
+/** Starts `bridge serve` for the team `crew`, which has three members of other programs. */
 export async function openCrew(t: ExecutionContext, ...args: string[]) {
 	const at = await place(t, 'mcp-server');
-	// What comes is to wait for whoever reads it by a tool.
+	// Without auto_mail, tests read mail through the tools.
 	at.configure('[plugins.codex-mcp]\nauto_mail = false\n');
 	const team = teamOf(t, {home: at.base});
 	return {at, team, client: await startServe(t, at, '--team', team.team, ...args)};

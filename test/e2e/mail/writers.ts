@@ -23,12 +23,12 @@ const toolsOf = async (t: ExecutionContext, home: string, identity: string): Pro
 const callTool = async (running: Running, id: number, name: string, args: JsonObject): Promise<JsonObject> =>
 	objectOf((await running.request(id, 'tools/call', {name, arguments: args})).result);
 
-/** Eight programs write so many messages each into one inbox, while a bridge reads them and marks them as read. */
+/** Has eight programs write `count` messages each to an inbox while a bridge reads and marks them. */
 export async function eightWriters(t: ExecutionContext, count: number): Promise<void> {
 	const team = teamOf(t, {names: ['team-lead', 'target', ...ours]});
 	team.put('target', []);
 	const inbox = team.inboxOf('target');
-	// It is there wherever ATM 0.x has ever written.
+	// ATM 0.x leaves this lock file behind after its first write.
 	const lock = inbox.replace(/\.json$/, '.lock');
 	await once(spawn('flock', ['-x', lock, 'true']), 'exit');
 	const foreign = others.map(async (kind, at) => {
@@ -49,14 +49,14 @@ export async function eightWriters(t: ExecutionContext, count: number): Promise<
 		}
 	});
 	let isOver = false;
-	const heard = new Map<string, number>();
+	const received = new Map<string, number>();
 	const reading = async (): Promise<void> => {
 		const running = await toolsOf(t, team.home, 'target');
 		for (let id = 0; ; id++) {
 			const isLast = isOver;
 			const {structuredContent} = await callTool(running, id, 'atm_read', {limit: 100});
 			const messages = listOf(objectOf(structuredContent).messages).map(objectOf);
-			for (const {text} of messages) heard.set(String(text), (heard.get(String(text)) ?? 0) + 1);
+			for (const {text} of messages) received.set(String(text), (received.get(String(text)) ?? 0) + 1);
 			if (isLast && messages.length === 0) break;
 			if (messages.length === 0) await sleep(20);
 		}
@@ -66,34 +66,34 @@ export async function eightWriters(t: ExecutionContext, count: number): Promise<
 	await Promise.all([...foreign, ...own]);
 	isOver = true;
 	await read;
-	judge(t, team.inbox('target'), heard, count);
+	assertDelivery(t, team.inbox('target'), received, count);
 }
 
-function judge(
+function assertDelivery(
 	t: ExecutionContext,
 	left: ReadonlyArray<{text: string; read: boolean; odd?: {at: number}}>,
-	heard: ReadonlyMap<string, number>,
+	received: ReadonlyMap<string, number>,
 	count: number,
 ): void {
 	const names = [...others.map((kind, at) => `${kind}-${at}`), ...ours];
-	const wanted = names.flatMap(name => Array.from({length: count}, (_, at) => `${name} ${at}`));
+	const expected = names.flatMap(name => Array.from({length: count}, (_, at) => `${name} ${at}`));
 	const texts = left.map(({text}) => text);
-	t.is(texts.length, wanted.length, 'on disk: none lost, none twice');
-	t.is(new Set(texts).size, wanted.length);
-	t.deepEqual([...texts].sort(), [...wanted].sort());
+	t.is(texts.length, expected.length, 'no message is lost or duplicated on disk');
+	t.is(new Set(texts).size, expected.length);
+	t.deepEqual([...texts].sort(), [...expected].sort());
 	t.true(
 		left.every(({read}) => read),
-		'all are marked',
+		'all are marked read',
 	);
-	t.deepEqual([...heard.keys()].sort(), [...wanted].sort(), 'each was read');
+	t.deepEqual([...received.keys()].sort(), [...expected].sort(), 'atm_read delivered each message');
 	for (const name of names)
 		t.deepEqual(
 			texts.filter(text => text.startsWith(`${name} `)),
-			wanted.filter(text => text.startsWith(`${name} `)),
-			'in the order in which they were sent',
+			expected.filter(text => text.startsWith(`${name} `)),
+			'the order of a sender is preserved',
 		);
 	t.true(
 		left.every(({odd, text}) => odd === undefined || text.endsWith(` ${odd.at}`)),
-		'what nobody knows stays',
+		'unknown members are preserved',
 	);
 }

@@ -5,10 +5,10 @@ import {exchange} from './tcp.js';
 
 const shared = shareRaw(echo => ['--flush-millis', '20', `0:127.0.0.1:${echo}`]);
 
-/** What a byte is in the text of a line. */
+/** The encoding of a byte in a data line. */
 function escaped(byte: number): string {
 	const text = String.fromCharCode(byte);
-	const named = new Map([
+	const shortEscape = new Map([
 		['\t', '\\t'],
 		['\n', '\\n'],
 		['\r', '\\r'],
@@ -16,17 +16,17 @@ function escaped(byte: number): string {
 		['\\', '\\\\'],
 		['%', '%25'],
 	]).get(text);
-	if (named !== undefined) return named;
+	if (shortEscape !== undefined) return shortEscape;
 	const isPrintable = byte >= 0x20 && byte <= 0x7e;
 	return isPrintable ? text : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
 const all = Buffer.from(Array.from({length: 256}, (_, byte) => byte));
 
-/** Sends bytes there and back, and resolves to the lines about it, each also as it is written. */
+/** Sends bytes through the echo. Returns the lines of the connection, parsed and as text. */
 async function trace(bytes: Uint8Array): Promise<{lines: Line[]; texts: string[]; client: string}> {
-	const {client, answer} = await exchange(shared().port, bytes);
-	if (!answer.equals(bytes)) throw new Error('The bytes themselves did not come back.');
+	const {client, reply} = await exchange(shared().port, bytes);
+	if (!reply.equals(bytes)) throw new Error('The echo returned different bytes.');
 	const lines = await shared().connection(client);
 	const id = String(lines[0]?.ConnID);
 	const texts = shared().running.lines.filter(text => text.includes(id) && text.includes('"data":'));
@@ -35,15 +35,15 @@ async function trace(bytes: Uint8Array): Promise<{lines: Line[]; texts: string[]
 
 test('logs each of the 256 byte values in its only valid encoding [SIMPLE_014] [I1]', async t => {
 	const {texts} = await trace(all);
-	const whole = [...all].map(escaped).join('');
-	t.true(texts.some(text => text.includes(`"data":"${whole}"`)));
-	const tokens = whole.match(/%[\dA-F]{2}|\\[tnr"\\]|[ -~]/g);
+	const encoded = [...all].map(escaped).join('');
+	t.true(texts.some(text => text.includes(`"data":"${encoded}"`)));
+	const tokens = encoded.match(/%[\dA-F]{2}|\\[tnr"\\]|[ -~]/g);
 	t.is(tokens?.length, 256);
 });
 
 test('writes no \\u escape in a data line [SIMPLE_014]', async t => {
 	const {texts} = await trace(Buffer.concat([all, Buffer.from('\u0000\u001f\u007f\u2028é漢😀 \\u0041')]));
-	// A backslash that was sent is written twice, and what follows it is text.
+	// A doubled backslash is an escaped backslash, so text such as \\u0041 is not an escape.
 	for (const text of texts) t.notRegex(text.replaceAll('\\\\', ''), /\\u/);
 });
 
@@ -54,11 +54,11 @@ test('JSON.parse and percent-decoding restore the exact bytes of both directions
 });
 
 for (const [what, bytes] of [
-	['a character of UTF-8 that is cut in two', Buffer.from('é').subarray(0, 1)],
+	['half of a UTF-8 character', Buffer.from('é').subarray(0, 1)],
 	['a surrogate of CESU-8', Buffer.from([0xed, 0xa0, 0x80])],
 	['text that looks escaped', Buffer.from('%41 %zz %25 +\\x41 \\u0041 &amp;')],
 	['a byte order mark', Buffer.from('\ufeff{}')],
-	['nothing but zeros', Buffer.alloc(5000)],
+	['a run of zero bytes', Buffer.alloc(5000)],
 	['line separators', Buffer.from('\u2028\u2029\u0085\r\n')],
 ] as const)
 	test(`logs ${what} byte for byte [I1]`, async t => {

@@ -25,7 +25,7 @@ const time = (at: number): Buffer =>
 		),
 	);
 
-/** A certificate for localhost that nobody vouches for but itself, and its key, both as PEM. It is good for an hour. */
+/** Creates a self-signed certificate for localhost and its key, both as PEM. It is valid for one hour. */
 export function selfSigned(): {readonly cert: string; readonly key: string} {
 	const {publicKey, privateKey} = generateKeyPairSync('ec', {namedCurve: 'P-256'});
 	const name = der(SEQUENCE, der(SET, der(SEQUENCE, commonName, der(0x0c, Buffer.from('localhost')))));
@@ -43,9 +43,9 @@ export function selfSigned(): {readonly cert: string; readonly key: string} {
 		der(0xa3, der(SEQUENCE, der(SEQUENCE, subjectAltName, der(0x04, names)))),
 	);
 	const signature = der(0x03, Buffer.from([0]), sign('sha256', certificate, privateKey));
-	const whole = der(SEQUENCE, certificate, algorithm, signature).toString('base64');
+	const certificateText = der(SEQUENCE, certificate, algorithm, signature).toString('base64');
 	return {
-		cert: `-----BEGIN CERTIFICATE-----\n${whole.replace(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`,
+		cert: `-----BEGIN CERTIFICATE-----\n${certificateText.replace(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`,
 		key: privateKey.export({type: 'pkcs8', format: 'pem'}).toString(),
 	};
 }

@@ -12,7 +12,6 @@ export type Tool = {
 
 export type Failure = {readonly code: number; readonly message: string};
 
-/** What the control server answered. */
 export type Reply = {
 	readonly status: number;
 	readonly headers: Headers;
@@ -20,7 +19,7 @@ export type Reply = {
 	readonly message: Message;
 };
 
-/** Posts a body as it is. */
+/** Posts a body unchanged. */
 export async function postText(
 	endpoint: string,
 	body: string,
@@ -40,34 +39,34 @@ export async function postText(
 
 let lastId = 0;
 
-/** Asks the control server, with nothing in the head of the request but what has to be there. */
+/** Sends a request with only the required headers and returns the response. */
 export async function ask(endpoint: string, method: string, params: Message = {}): Promise<Message> {
 	lastId += 1;
 	const id = lastId;
 	const {message} = await postText(endpoint, JSON.stringify({jsonrpc: '2.0', method, id, params}));
-	if (message.id !== id) throw new Error(`This answers something else: ${JSON.stringify(message)}`);
+	if (message.id !== id) throw new Error(`Response to another request: ${JSON.stringify(message)}`);
 	return message;
 }
 
-/** Calls a tool, and resolves to the answer, be it a result or an error. */
+/** Calls a tool and returns the response, either a result or an error. */
 export const call = (endpoint: string, name: string, args: Message = {}): Promise<Message> =>
 	ask(endpoint, 'tools/call', {name, arguments: args});
 
-/** The text of a tool's result. It fails where there is none. */
-export function textOf(answer: Message): string {
-	const {content} = (answer.result ?? {}) as {content?: ReadonlyArray<{type: string; text: string}>};
-	if (content?.[0]?.type !== 'text') throw new Error(`This is no text: ${JSON.stringify(answer)}`);
+/** The text of a tool result. Throws if the response has none. */
+export function textOf(response: Message): string {
+	const {content} = (response.result ?? {}) as {content?: ReadonlyArray<{type: string; text: string}>};
+	if (content?.[0]?.type !== 'text') throw new Error(`Not a text result: ${JSON.stringify(response)}`);
 	return content[0].text;
 }
 
-/** Calls a tool that has to succeed, and resolves to its text. */
+/** Calls a tool and returns the text of its result. Throws on an error. */
 export const done = async (endpoint: string, name: string, args: Message = {}): Promise<string> =>
 	textOf(await call(endpoint, name, args));
 
-/** The error in an answer. It fails where there is none. */
-export function failureOf(answer: Message): Failure {
-	if (answer.error === undefined) throw new Error(`This is no error: ${JSON.stringify(answer)}`);
-	return answer.error as Failure;
+/** The error of a response. Throws if it has none. */
+export function failureOf(response: Message): Failure {
+	if (response.error === undefined) throw new Error(`Not an error response: ${JSON.stringify(response)}`);
+	return response.error as Failure;
 }
 
 export const toolsOf = async (endpoint: string): Promise<readonly Tool[]> =>

@@ -8,7 +8,7 @@ import {done} from './control.js';
 import {linesIn, parsed, type Raw, startRaw, textIn} from './support.js';
 import {dial, ending, exchange, readBytes, startEcho, startPeer} from './tcp.js';
 
-async function logging(t: ExecutionContext, ...flags: string[]): Promise<{raw: Raw; logs: string}> {
+async function startLogging(t: ExecutionContext, ...flags: string[]): Promise<{raw: Raw; logs: string}> {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const logs = join(await newFolder(t), 'logs');
@@ -17,14 +17,14 @@ async function logging(t: ExecutionContext, ...flags: string[]): Promise<{raw: R
 }
 
 test('forwards traffic while the log folder is missing, and resumes the log when it is back [I5]', async t => {
-	const {raw, logs} = await logging(t);
+	const {raw, logs} = await startLogging(t);
 	await exchange(raw.port, 'before');
 	await until(() => textIn(logs).includes('"close"'));
 	await rm(logs, {recursive: true});
-	t.is(String((await exchange(raw.port, 'meanwhile')).answer), 'meanwhile');
+	t.is(String((await exchange(raw.port, 'meanwhile')).reply), 'meanwhile');
 	await until(() => /log/.test(raw.running.stderr) || existsSync(logs));
 	if (!existsSync(logs)) await mkdir(logs);
-	t.is(String((await exchange(raw.port, 'after')).answer), 'after');
+	t.is(String((await exchange(raw.port, 'after')).reply), 'after');
 	await until(() => textIn(logs).includes('after'));
 	t.is(await raw.stop(), 0);
 	const data = linesIn(logs).map(line => line.data);
@@ -33,12 +33,12 @@ test('forwards traffic while the log folder is missing, and resumes the log when
 });
 
 test('forwards traffic when a folder replaces the log file, and reports the loss once [I5]', async t => {
-	const {raw, logs} = await logging(t);
+	const {raw, logs} = await startLogging(t);
 	await until(() => textIn(logs).includes('start-logging'));
 	await rm(join(logs, 'log.ndjson'));
 	await mkdir(join(logs, 'log.ndjson'));
 	for (let index = 0; index < 5; index++)
-		t.is(String((await exchange(raw.port, `${index}`)).answer), `${index}`);
+		t.is(String((await exchange(raw.port, `${index}`)).reply), `${index}`);
 	await raw.running.says(/cannot be written/);
 	t.is(await raw.stop(), 0);
 	t.is(raw.running.stderr.match(/cannot be written/g)?.length, 1);
@@ -47,7 +47,7 @@ test('forwards traffic when a folder replaces the log file, and reports the loss
 });
 
 test('an error of one destination does not affect the others [I5]', async t => {
-	const {raw, logs} = await logging(t, '--mcp-port', '0');
+	const {raw, logs} = await startLogging(t, '--mcp-port', '0');
 	const other = join(await newFolder(t), 'other');
 	await done(raw.endpoint, 'start-logging', {directory: other, filename_format: 'log.ndjson'});
 	await until(() => textIn(other).includes('start-logging'));
@@ -66,9 +66,9 @@ test('forwards traffic after stdout was closed, and SIGTERM ends the process [I5
 	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${echo.port}`]);
 	raw.running.child.stdout?.destroy();
 	for (let index = 0; index < 10; index++)
-		t.is(String((await exchange(raw.port, `${index}`)).answer), `${index}`);
+		t.is(String((await exchange(raw.port, `${index}`)).reply), `${index}`);
 	await raw.running.says(/EPIPE|stdout/);
-	t.is(String((await exchange(raw.port, 'still here')).answer), 'still here');
+	t.is(String((await exchange(raw.port, 'still here')).reply), 'still here');
 	t.is(await raw.stop(), 0);
 });
 
@@ -76,30 +76,30 @@ test('SIGTERM under traffic truncates no line and logs an open and a close for e
 	const peer = await startPeer(t, socket => socket.pipe(socket));
 	const logs = join(await newFolder(t), 'logs');
 	const raw = await startRaw(t, [`0:127.0.0.1:${peer.port}`, `@${logs}`]);
-	let heard = 0;
+	let received = 0;
 	const sockets = await Promise.all(Array.from({length: 10}, () => dial(raw.port)));
 	const endings = sockets.map(socket => {
-		const speak = (): void => {
+		const send = (): void => {
 			if (socket.writable && !socket.destroyed)
-				socket.write(Buffer.alloc(20_000, 0x80), () => setImmediate(speak));
+				socket.write(Buffer.alloc(20_000, 0x80), () => setImmediate(send));
 		};
 		socket.on('data', ({length}) => {
-			heard += length;
+			received += length;
 		});
-		speak();
+		send();
 		return ending(socket);
 	});
-	await until(() => heard > 5_000_000);
+	await until(() => received > 5_000_000);
 	t.is(await raw.stop(), 0);
 	await Promise.all(endings);
 	for (const socket of sockets) socket.destroy();
 	const lines = parsed(textIn(logs));
 	t.is(lines.filter(({event}) => event === 'open').length, 10);
 	t.is(lines.filter(({event}) => event === 'close').length, 10);
-	const told = lines
+	const loggedBytes = lines
 		.filter(({from}) => from === `127.0.0.1:${peer.port}`)
 		.reduce((sum, {data = ''}) => sum + data.length / 3, 0);
-	t.true(told >= heard, `${told} bytes are in the log, ${heard} arrived`);
+	t.true(loggedBytes >= received, `${loggedBytes} bytes are in the log, ${received} arrived`);
 });
 
 test('exits although a connection does not end [I9]', async t => {
@@ -133,7 +133,7 @@ test('rejects an unwritable log folder at startup [I5]', async t => {
 	const folder = await newFolder(t);
 	const logs = join(folder, 'logs');
 	if (process.getuid?.() === 0) {
-		// Root may write anywhere, so that a file stands in the way instead.
+		// Root ignores the mode of the folder, so a file takes the place of the log folder.
 		await writeFile(logs, '');
 	} else {
 		await chmod(folder, 0o500);

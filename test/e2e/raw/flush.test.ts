@@ -7,11 +7,11 @@ import {done} from './control.js';
 import {type Raw, startRaw, textIn} from './support.js';
 import {exchange, startEcho} from './tcp.js';
 
-/** A folder for a log, which is not there yet. */
+/** The path of a log folder that does not exist yet. */
 const newLogs = async (t: ExecutionContext): Promise<string> => join(await newFolder(t), 'logs');
 
-/** A bridge of its own, with a folder for its log. */
-async function logging(t: ExecutionContext, flushMs: string): Promise<{raw: Raw; logs: string}> {
+/** Starts a bridge in front of an echo that logs to a folder. */
+async function startLogging(t: ExecutionContext, flushMs: string): Promise<{raw: Raw; logs: string}> {
 	const echo = await startEcho();
 	t.teardown(() => echo.close());
 	const logs = await newLogs(t);
@@ -20,7 +20,7 @@ async function logging(t: ExecutionContext, flushMs: string): Promise<{raw: Raw;
 }
 
 test('buffers lines and writes nothing to the file before the flush interval [LOG_011] [SIMPLE_019]', async t => {
-	const {raw, logs} = await logging(t, '60000');
+	const {raw, logs} = await startLogging(t, '60000');
 	await exchange(raw.port, 'patience');
 	t.false(textIn(logs).includes('patience'));
 	await raw.stop();
@@ -41,7 +41,7 @@ test('buffers lines for stdout, too, except mcp-ready [LOG_008] [SIMPLE_019A]', 
 });
 
 test('writes lines to the file after --flush-millis while running [LOG_009] [LOG_010] [CMD_003]', async t => {
-	const {raw, logs} = await logging(t, '100');
+	const {raw, logs} = await startLogging(t, '100');
 	await exchange(raw.port, 'soon there');
 	await until(() => textIn(logs).includes('soon there'));
 	t.is(raw.running.child.exitCode, null);
@@ -58,7 +58,7 @@ test('writes lines to the file after the default interval [LOG_009]', async t =>
 });
 
 test('stopping a destination flushes only its own buffer [LOG_012]', async t => {
-	const {raw, logs} = await logging(t, '60000');
+	const {raw, logs} = await startLogging(t, '60000');
 	const other = await newLogs(t);
 	await done(raw.endpoint, 'start-logging', {directory: other});
 	await exchange(raw.port, 'both');
@@ -70,7 +70,7 @@ test('stopping a destination flushes only its own buffer [LOG_012]', async t => 
 });
 
 test('closes the file between flushes and recreates it after it was moved [LOG_014]', async t => {
-	const {raw, logs} = await logging(t, '50');
+	const {raw, logs} = await startLogging(t, '50');
 	await exchange(raw.port, 'before');
 	await until(() => textIn(logs).includes('"close"'));
 	const [file = ''] = readdirSync(logs);
@@ -82,7 +82,7 @@ test('closes the file between flushes and recreates it after it was moved [LOG_0
 });
 
 test('--flush-millis 0 writes lines at once without an idle loop', async t => {
-	const {raw, logs} = await logging(t, '0');
+	const {raw, logs} = await startLogging(t, '0');
 	await exchange(raw.port, 'at once');
 	await until(() => textIn(logs).includes('at once'));
 	const before = raw.lines.length;

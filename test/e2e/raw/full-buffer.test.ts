@@ -6,7 +6,7 @@ import {newFolder, peakMiB, untilStill} from '../../helpers/program.js';
 import {bytesOf, type Line, linesIn, type Raw, startRaw} from './support.js';
 import {dial, exchange, startEcho} from './tcp.js';
 
-async function logging(
+async function startLogging(
 	t: ExecutionContext,
 	...flags: string[]
 ): Promise<{raw: Raw; logs: string; target: string}> {
@@ -21,10 +21,10 @@ const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 const gapsIn = (lines: readonly Line[]): Line[] => lines.filter(({event}) => event === 'gap');
 
 test('--on-full gap: drops lines instead of delaying traffic, and logs how many', async t => {
-	const {raw, logs} = await logging(t, '--max-buffer', '100kB', '--flush-millis', '600000');
+	const {raw, logs} = await startLogging(t, '--max-buffer', '100kB', '--flush-millis', '600000');
 	const bytes = randomBytes(3_000_000);
-	const {answer} = await exchange(raw.port, bytes);
-	t.is(hashOf(answer), hashOf(bytes));
+	const {reply} = await exchange(raw.port, bytes);
+	t.is(hashOf(reply), hashOf(bytes));
 	t.is(await raw.stop(), 0);
 	const lines = linesIn(logs);
 	const gaps = gapsIn(lines);
@@ -38,10 +38,10 @@ test('--on-full gap: drops lines instead of delaying traffic, and logs how many'
 });
 
 test('--on-full gap is the default, and 256 MiB buffer a burst of 8 MB completely', async t => {
-	const {raw, logs, target} = await logging(t, '--flush-millis', '600000');
+	const {raw, logs, target} = await startLogging(t, '--flush-millis', '600000');
 	const bytes = randomBytes(8_000_000);
-	const {answer} = await exchange(raw.port, bytes);
-	t.is(hashOf(answer), hashOf(bytes));
+	const {reply} = await exchange(raw.port, bytes);
+	t.is(hashOf(reply), hashOf(bytes));
 	t.is(await raw.stop(), 0);
 	const lines = linesIn(logs);
 	t.deepEqual(gapsIn(lines), []);
@@ -50,7 +50,7 @@ test('--on-full gap is the default, and 256 MiB buffer a burst of 8 MB completel
 });
 
 test('--on-full wait loses nothing, even with a small buffer', async t => {
-	const {raw, logs, target} = await logging(
+	const {raw, logs, target} = await startLogging(
 		t,
 		'--max-buffer',
 		'64kB',
@@ -60,8 +60,8 @@ test('--on-full wait loses nothing, even with a small buffer', async t => {
 		'20',
 	);
 	const bytes = randomBytes(5_000_000);
-	const {answer} = await exchange(raw.port, bytes);
-	t.is(hashOf(answer), hashOf(bytes));
+	const {reply} = await exchange(raw.port, bytes);
+	t.is(hashOf(reply), hashOf(bytes));
 	t.is(await raw.stop(), 0);
 	const lines = linesIn(logs);
 	t.deepEqual(gapsIn(lines), []);
@@ -72,7 +72,7 @@ test('--on-full wait loses nothing, even with a small buffer', async t => {
 });
 
 test('--on-full wait: bounds memory under 40 MB of traffic', async t => {
-	const {raw} = await logging(t, '--max-buffer', '8MiB', '--on-full', 'wait', '--flush-millis', '50');
+	const {raw} = await startLogging(t, '--max-buffer', '8MiB', '--on-full', 'wait', '--flush-millis', '50');
 	await exchange(raw.port, randomBytes(2_000_000));
 	const before = peakMiB(raw.running.pid);
 	await exchange(raw.port, randomBytes(20_000_000));
@@ -86,8 +86,8 @@ test('forwards traffic while the reader of the log on stdout is stalled [SIMPLE_
 	const raw = await startRaw(t, ['--max-buffer', '1MiB', '--flush-millis', '20', `0:127.0.0.1:${echo.port}`]);
 	raw.running.child.stdout?.pause();
 	const bytes = randomBytes(5_000_000);
-	const {answer} = await exchange(raw.port, bytes);
-	t.is(hashOf(answer), hashOf(bytes));
+	const {reply} = await exchange(raw.port, bytes);
+	t.is(hashOf(reply), hashOf(bytes));
 	raw.running.child.stdout?.resume();
 	t.is(await raw.stop(), 0);
 	t.true(gapsIn(raw.lines).length > 0);
@@ -101,19 +101,19 @@ test('--on-full wait: delays traffic while the reader of the log on stdout is st
 	raw.running.child.stdout?.pause();
 	const socket = await dial(raw.port);
 	const bytes = randomBytes(10_000_000);
-	let heard = 0;
+	let received = 0;
 	socket.on('data', ({length}) => {
-		heard += length;
+		received += length;
 	});
 	const end = once(socket, 'end');
 	socket.end(bytes);
-	await untilStill(() => heard);
-	t.true(heard < bytes.length, `${heard} bytes came back`);
+	await untilStill(() => received);
+	t.true(received < bytes.length, `${received} bytes came back`);
 	raw.running.child.stdout?.resume();
 	await end;
-	t.is(heard, bytes.length);
+	t.is(received, bytes.length);
 	t.is(await raw.stop(), 0);
 	t.deepEqual(gapsIn(raw.lines), []);
-	const said = raw.lines.filter(({from}) => from === `127.0.0.1:${echo.port}`);
-	t.is(hashOf(Buffer.concat(said.map(({data = ''}) => bytesOf(data)))), hashOf(bytes));
+	const replies = raw.lines.filter(({from}) => from === `127.0.0.1:${echo.port}`);
+	t.is(hashOf(Buffer.concat(replies.map(({data = ''}) => bytesOf(data)))), hashOf(bytes));
 });

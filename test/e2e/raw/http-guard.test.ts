@@ -14,7 +14,7 @@ test.before(async () => {
 	port = await freePort();
 });
 
-/** What must not be done for just anybody: it would open a port. */
+/** A tool call with a visible effect: if it is executed, it opens a port. */
 const rule = (): string =>
 	JSON.stringify({
 		jsonrpc: '2.0',
@@ -26,7 +26,7 @@ const rule = (): string =>
 		},
 	});
 
-/** Sends bytes as they are to the control server, and resolves to all that comes back until it closes the connection. */
+/** Sends bytes to the control server and returns all data until it closes the connection. */
 function send(...parts: Array<string | Uint8Array>): Promise<string> {
 	return new Promise(resolve => {
 		const socket = connect(Number(new URL(shared().endpoint).port), '127.0.0.1');
@@ -41,8 +41,8 @@ function send(...parts: Array<string | Uint8Array>): Promise<string> {
 const post = (headers: readonly string[] = [], host?: string): string =>
 	request('POST /mcp', [...common, ...headers], rule(), host);
 
-/** The request was refused with this status, and nothing was done. */
-async function isRefused(t: ExecutionContext, text: string, ...statuses: number[]): Promise<void> {
+/** Asserts the status of a rejected request and that it had no effect. */
+async function assertRejected(t: ExecutionContext, text: string, ...statuses: number[]): Promise<void> {
 	t.true(statuses.includes(statusOf(text)), text);
 	await t.throwsAsync(dial(port), {code: 'ECONNREFUSED'});
 }
@@ -50,9 +50,9 @@ async function isRefused(t: ExecutionContext, text: string, ...statuses: number[
 test('the control server listens on loopback only [I10] [B1]', async t => {
 	const others = Object.values(networkInterfaces())
 		.flat()
-		.filter(face => face?.family === 'IPv4' && !face.internal);
+		.filter(item => item?.family === 'IPv4' && !item.internal);
 	const {port: own} = new URL(shared().endpoint);
-	for (const host of ['127.0.0.2', ...others.map(face => String(face?.address))])
+	for (const host of ['127.0.0.2', ...others.map(item => String(item?.address))])
 		await t.throwsAsync(dial(Number(own), host), {code: 'ECONNREFUSED'}, host);
 });
 
@@ -69,12 +69,12 @@ for (const origin of [
 ])
 	test(`rejects a request from the origin "${origin}" [I10] [B2]`, async t => {
 		const text = await send(post([`Origin: ${origin}`]));
-		await isRefused(t, text, 403);
+		await assertRejected(t, text, 403);
 		t.false('id' in JSON.parse(bodyIn(text)));
 	});
 
 test('rejects a request with two origins [I10] [B2]', async t => {
-	await isRefused(t, await send(post(['Origin: http://localhost', 'Origin: http://127.0.0.1'])), 403);
+	await assertRejected(t, await send(post(['Origin: http://localhost', 'Origin: http://127.0.0.1'])), 403);
 });
 
 test('logs a rejected origin [I10] [B2]', async t => {
@@ -97,20 +97,20 @@ for (const host of [
 	'',
 ])
 	test(`rejects a request for the host "${host}" [I10] [B3]`, async t => {
-		await isRefused(t, await send(post().replace('Host: localhost', `Host: ${host}`)), 403, 400);
+		await assertRejected(t, await send(post().replace('Host: localhost', `Host: ${host}`)), 403, 400);
 	});
 
 test('rejects a request without a host, with two hosts or with an absolute URL [I10] [B3]', async t => {
-	await isRefused(t, await send(post([], '')), 400);
-	await isRefused(t, await send(post(['Host: localhost'])), 400);
+	await assertRejected(t, await send(post([], '')), 400);
+	await assertRejected(t, await send(post(['Host: localhost'])), 400);
 	for (const target of ['http://evil.example/mcp', 'http://localhost/mcp', '//evil.example/mcp'])
-		await isRefused(t, await send(request(`POST ${target}`, common, rule())), 400, 403);
+		await assertRejected(t, await send(request(`POST ${target}`, common, rule())), 400, 403);
 });
 
 for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])
 	test(`rejects ${type}, which a form of any page can send [I10] [B4]`, async t => {
 		const text = await send(request('POST /mcp', [`Content-Type: ${type}`, 'Accept: */*'], rule()));
-		await isRefused(t, text, 415);
+		await assertRejected(t, text, 415);
 		t.notRegex(text, /access-control/i);
 	});
 
@@ -121,12 +121,12 @@ test('rejects a content type before the body arrives [I10] [B4]', async t => {
 
 for (const type of ['application/json; charset=utf-16', 'application/jsonp', 'text/json', 'json', ''])
 	test(`rejects the content type "${type}" [I10] [B5]`, async t => {
-		await isRefused(t, await send(request('POST /mcp', [`Content-Type: ${type}`], rule())), 415);
+		await assertRejected(t, await send(request('POST /mcp', [`Content-Type: ${type}`], rule())), 415);
 	});
 
 test('rejects a body without a content type or with two [I10] [B5]', async t => {
-	await isRefused(t, await send(request('POST /mcp', [], rule())), 415);
-	await isRefused(t, await send(post(['Content-Type: application/json'])), 415, 400);
+	await assertRejected(t, await send(request('POST /mcp', [], rule())), 415);
+	await assertRejected(t, await send(post(['Content-Type: application/json'])), 415, 400);
 });
 
 for (const path of [
@@ -148,7 +148,7 @@ for (const path of [
 ])
 	test(`rejects the path ${path.slice(0, 40)} [I10] [B12]`, async t => {
 		const text = await send(Buffer.from(request(`POST ${path}`, common, rule())));
-		await isRefused(t, text, 404, 400);
+		await assertRejected(t, text, 404, 400);
 		t.notRegex(bodyIn(text), /passwd|constructor|__proto__|aaaa/);
 	});
 
@@ -167,7 +167,7 @@ test('rejects CONNECT and upgrades [I10] [B13]', async t => {
 	const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n';
 	const text = await send(upgrade + key, second);
 	t.deepEqual(statusesIn(text), [405]);
-	t.regex(text, /^connection: close/im, 'what came behind it is not waited for');
+	t.regex(text, /^connection: close/im, 'does not wait for data after the upgrade');
 });
 
 test('rejects an endless body at the limit and keeps serving [I10]', async t => {
@@ -178,14 +178,14 @@ test('rejects an endless body at the limit and keeps serving [I10]', async t => 
 });
 
 test('error responses contain no stack and no path [I10]', async t => {
-	const answers = await Promise.all([
+	const responses = await Promise.all([
 		send(request('POST /mcp', common, '{"jsonrpc"')),
 		send(request('POST /mcp', common, '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":7}')),
 		send(request('POST /nowhere', common, rule())),
 		send(request('POST /mcp', [...common, 'Origin: http://evil.example'], rule())),
 		send('nonsense\r\n\r\n'),
 	]);
-	for (const text of answers) {
+	for (const text of responses) {
 		t.regex(text, /^HTTP\/1\.1 /);
 		t.notRegex(text, /node:|\.js:\d|\/dist\/|\bat \w+ \(/);
 	}

@@ -12,8 +12,8 @@ import {linesIn, shareRaw, startRaw} from './support.js';
 
 const shared = shareRaw(() => ['--mcp-port', '0', '--flush-millis', '20']);
 
-/** The tool rejects these arguments with an error that matches. */
-async function isRejected(
+/** Asserts that start-logging rejects the arguments with a matching error. */
+async function assertRejected(
 	t: ExecutionContext,
 	args: object,
 	reason: RegExp,
@@ -27,7 +27,7 @@ async function isRejected(
 for (const format of ['.bashrc', '.%Y', '%.profile'])
 	test(`start-logging rejects a file whose name begins with a dot: ${format} [SEC-D3]`, async t => {
 		const directory = await newFolder(t);
-		await isRejected(t, {directory, filename_format: format}, /begins with a dot/);
+		await assertRejected(t, {directory, filename_format: format}, /begins with a dot/);
 		t.deepEqual(readdirSync(directory), []);
 	});
 
@@ -41,7 +41,7 @@ test('start-logging rejects an existing file that is not a traffic log [SEC-D3]'
 		'\n',
 	]) {
 		await writeFile(file, content);
-		await isRejected(
+		await assertRejected(
 			t,
 			{directory, filename_format: 'notes.txt'},
 			/notes\.txt exists and is not a traffic log/,
@@ -53,7 +53,7 @@ test('start-logging rejects an existing file that is not a traffic log [SEC-D3]'
 test('start-logging rejects a format that will name an existing file later [SEC-D3]', async t => {
 	const directory = await newFolder(t);
 	await writeFile(join(directory, 'run-2099-01.sh'), '#!/bin/sh\n');
-	await isRejected(t, {directory, filename_format: 'run-%Y-%m.sh'}, /run-2099-01\.sh exists/);
+	await assertRejected(t, {directory, filename_format: 'run-%Y-%m.sh'}, /run-2099-01\.sh exists/);
 	await done(shared().endpoint, 'start-logging', {directory, filename_format: 'other-%Y-%m.sh'});
 	await done(shared().endpoint, 'stop-logging', {directory});
 });
@@ -64,11 +64,11 @@ test('start-logging rejects a symbolic link, as a file and as a folder [SEC-D3]'
 	await mkdir(logs);
 	await writeFile(victim, '');
 	await symlink(victim, join(logs, 'a.ndjson'));
-	await isRejected(t, {directory: logs, filename_format: 'a.ndjson'}, /a\.ndjson is a symbolic link/);
+	await assertRejected(t, {directory: logs, filename_format: 'a.ndjson'}, /a\.ndjson is a symbolic link/);
 	await symlink(logs, join(folder, 'link'));
-	await isRejected(t, {directory: join(folder, 'link')}, /link is a symbolic link/);
+	await assertRejected(t, {directory: join(folder, 'link')}, /link is a symbolic link/);
 	await mkdir(join(logs, 'b.ndjson'));
-	await isRejected(t, {directory: logs, filename_format: 'b.ndjson'}, /b\.ndjson is not a regular file/);
+	await assertRejected(t, {directory: logs, filename_format: 'b.ndjson'}, /b\.ndjson is not a regular file/);
 	t.is(readFileSync(victim, 'utf8'), '');
 });
 
@@ -78,7 +78,7 @@ test('start-logging rejects a symbolic link in the path of the folder [SEC-D3]',
 	await mkdir(join(target, 'there'), {recursive: true});
 	await symlink(target, join(folder, 'via'));
 	for (const sub of ['there', 'new', 'new/deeper'])
-		await isRejected(t, {directory: join(folder, 'via', sub)}, /via is a symbolic link/);
+		await assertRejected(t, {directory: join(folder, 'via', sub)}, /via is a symbolic link/);
 	t.deepEqual(readdirSync(target), ['there']);
 	t.deepEqual(readdirSync(join(target, 'there')), []);
 });
@@ -86,7 +86,7 @@ test('start-logging rejects a symbolic link in the path of the folder [SEC-D3]',
 test('start-logging rejects a filename_format with a folder in it, also a dot folder [SEC-D3]', async t => {
 	const directory = await newFolder(t);
 	for (const filename_format of ['.ssh/rc', 'a/.b', '%/x', '..', '../x'])
-		await isRejected(t, {directory, filename_format}, /does not name a file in the log folder/);
+		await assertRejected(t, {directory, filename_format}, /does not name a file in the log folder/);
 	t.deepEqual(readdirSync(directory), []);
 });
 
@@ -101,7 +101,7 @@ test('start-logging follows symbolic links in the path of --log-root, but not in
 		await done(endpoint, 'stop-logging', {directory});
 	}
 	await symlink(join(root, 'a'), join(root, 'inner'));
-	await isRejected(t, {directory: join(root, 'inner', 'b')}, /inner is a symbolic link/, endpoint);
+	await assertRejected(t, {directory: join(root, 'inner', 'b')}, /inner is a symbolic link/, endpoint);
 });
 
 test('start-logging appends to a traffic log and to an empty file [SEC-D3] [REQ_MCP_012]', async t => {
@@ -135,8 +135,8 @@ test('start-logging stays inside --log-root, also with .. and symbolic links [SE
 		`${root}/link/../../outside`,
 		`${root}/a/../../outside`,
 	])
-		await isRejected(t, {directory}, /is not inside .*root \(--log-root\)/, endpoint);
-	await isRejected(
+		await assertRejected(t, {directory}, /is not inside .*root \(--log-root\)/, endpoint);
+	await assertRejected(
 		t,
 		{directory: join(root, 'dangling', 'x')},
 		/symbolic link whose target does not exist/,

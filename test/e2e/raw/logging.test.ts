@@ -8,7 +8,7 @@ import {exchange} from './tcp.js';
 
 const shared = shareRaw(echo => ['--mcp-port', '0', '--flush-millis', '20', `0:127.0.0.1:${echo}`]);
 
-/** A folder for a log, which is not there yet. */
+/** The path of a log folder that does not exist yet. */
 const newLogs = async (t: ExecutionContext): Promise<string> => join(await newFolder(t), 'logs');
 
 const start = (directory?: string | null, more: object = {}): Promise<string> =>
@@ -19,8 +19,8 @@ const stop = (directory?: string | null): Promise<string> =>
 const events = (lines: readonly Line[], event: string): Line[] => lines.filter(line => line.event === event);
 const has = (lines: readonly Line[], data: string): boolean => lines.some(line => line.data === data);
 
-/** Sends a text of its own, and waits until it is on stdout. */
-async function seenOnStdout(text: string): Promise<void> {
+/** Sends a text through the echo and waits until the connection is logged on stdout. */
+async function sendAndWait(text: string): Promise<void> {
 	const {client} = await exchange(shared().port, text);
 	await shared().connection(client);
 }
@@ -89,7 +89,7 @@ test.serial(
 		t.deepEqual(Object.keys(last ?? {}), ['time', 'event', 'directory']);
 		t.like(last, {event: 'stop-logging', directory: logs});
 		const before = textIn(logs);
-		await seenOnStdout(newText());
+		await sendAndWait(newText());
 		t.is(textIn(logs), before);
 	},
 );
@@ -99,7 +99,7 @@ test.serial('logs the same traffic to stdout and several folders at once [LOG_00
 	await start(one);
 	await start(two);
 	const text = newText();
-	await seenOnStdout(text);
+	await sendAndWait(text);
 	await stop(one);
 	await stop(two);
 	const about = (lines: readonly Line[]): Line[] => {
@@ -117,7 +117,7 @@ test.serial('a stopped folder receives no more lines, and the others do [LOG_007
 	await start(two);
 	await stop(one);
 	const text = newText();
-	await seenOnStdout(text);
+	await sendAndWait(text);
 	await stop(two);
 	t.false(has(linesIn(one), text));
 	t.true(has(linesIn(two), text));
@@ -153,7 +153,7 @@ test.serial(
 		await until(() => shared().lines.at(-1)?.event === 'stop-logging');
 		const {length} = shared().lines;
 		const text = newText();
-		t.is(String((await exchange(shared().port, text)).answer), text);
+		t.is(String((await exchange(shared().port, text)).reply), text);
 		await start(null);
 		await until(() => shared().lines.length > length);
 		t.like(shared().lines[length], {event: 'start-logging', directory: null});
@@ -168,7 +168,7 @@ test.serial('starting stdout twice logs start-logging again and duplicates no li
 	await start();
 	await until(() => events(shared().lines, 'start-logging').length > length + 1);
 	const text = newText();
-	await seenOnStdout(text);
+	await sendAndWait(text);
 	t.is(
 		shared().lines.filter(({data, to}) => data === text && to?.endsWith(`:${shared().echo.port}`)).length,
 		1,
@@ -181,7 +181,7 @@ test.serial('starting the same folder twice duplicates no line', async t => {
 	await start(logs, {filename_format: 'x.ndjson'});
 	await start(logs, {filename_format: 'x.ndjson'});
 	const text = newText();
-	await seenOnStdout(text);
+	await sendAndWait(text);
 	await stop(logs);
 	t.is(linesIn(logs).filter(({data}) => data === text).length, 2);
 	t.like(linesIn(logs).at(-1), {event: 'stop-logging', directory: logs});
@@ -192,14 +192,14 @@ test.serial('treats two spellings of a folder as one destination', async t => {
 	await start(logs, {filename_format: 'x.ndjson'});
 	await start(`${logs}/../logs/`, {filename_format: 'x.ndjson'});
 	const text = newText();
-	await seenOnStdout(text);
+	await sendAndWait(text);
 	await stop(logs);
 	t.is(linesIn(logs).filter(({data}) => data === text).length, 2);
 });
 
 test.serial('rejects stopping a folder that was never started, and traffic continues', async t => {
-	const answer = await call(shared().endpoint, 'stop-logging', {directory: await newLogs(t)});
-	t.is(typeof failureOf(answer).message, 'string');
-	await seenOnStdout(newText());
+	const response = await call(shared().endpoint, 'stop-logging', {directory: await newLogs(t)});
+	t.is(typeof failureOf(response).message, 'string');
+	await sendAndWait(newText());
 	t.pass();
 });

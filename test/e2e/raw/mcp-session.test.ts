@@ -11,7 +11,7 @@ const initialize = (protocolVersion: unknown = '2024-11-05'): Promise<Message> =
 		capabilities: {},
 		clientInfo: {name: 'example-client', version: '1.0.0'},
 	});
-const resultOf = async (answer: Promise<Message>): Promise<Message> => (await answer).result as Message;
+const resultOf = async (response: Promise<Message>): Promise<Message> => (await response).result as Message;
 
 const BOTH = {accept: 'application/json, text/event-stream'};
 const PING = '{"jsonrpc":"2.0","method":"ping","id":1}';
@@ -84,7 +84,7 @@ test('each tool has a name, a description and an inputSchema [REQ_MCP_029]', asy
 	}
 });
 
-/** The types of what a tool takes, and what it has to be given. */
+/** The types of the arguments of a tool, and the required ones. */
 async function schemaOf(name: string) {
 	const tool = (await toolsOf(shared().endpoint)).find(each => each.name === name);
 	const {properties = {}, required = []} = tool?.inputSchema ?? {};
@@ -168,16 +168,16 @@ test('neither assigns nor requires a session id', async t => {
 	t.is(headers.get('mcp-session-id'), null);
 });
 
-for (const [version, answered] of [
+for (const [version, negotiated] of [
 	['2025-03-26', '2025-03-26'],
 	['2025-06-18', '2025-06-18'],
 	['2025-11-25', '2025-11-25'],
 	['1999-01-01', '2025-11-25'],
 	['2099-01-01', '2025-11-25'],
 ] as const)
-	test(`responds to a client that requests ${version} with ${answered}`, async t => {
+	test(`responds to a client that requests ${version} with ${negotiated}`, async t => {
 		const {protocolVersion} = await resultOf(initialize(version));
-		t.is(protocolVersion, answered);
+		t.is(protocolVersion, negotiated);
 	});
 
 test('responds to a server/discover probe with the supported versions', async t => {

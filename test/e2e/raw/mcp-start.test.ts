@@ -51,7 +51,7 @@ test('runs with --mcp-port only and accepts commands [REQ_MCP_005]', async t => 
 	t.teardown(() => echo.close());
 	const local_port = await freePort();
 	await done(raw.endpoint, 'add-port-rule', {local_port, target_host: '127.0.0.1', target_port: echo.port});
-	t.is(String((await exchange(local_port, 'x')).answer), 'x');
+	t.is(String((await exchange(local_port, 'x')).reply), 'x');
 	t.is(raw.running.child.exitCode, null);
 });
 
@@ -70,9 +70,9 @@ test('forwards traffic and accepts commands at the same time with --mcp-port and
 	const socket = await dial(raw.port);
 	for (let index = 0; index < 20; index++) {
 		socket.write('x');
-		const [byte, answer] = await Promise.all([readBytes(socket, 1), ask(raw.endpoint, 'tools/list')]);
+		const [byte, response] = await Promise.all([readBytes(socket, 1), ask(raw.endpoint, 'tools/list')]);
 		t.is(String(byte), 'x');
-		t.truthy(answer.result);
+		t.truthy(response.result);
 	}
 	socket.destroy();
 });
@@ -133,7 +133,7 @@ test('accepts arguments in any order', async t => {
 	const args = [`@${logs}`, `0:127.0.0.1:${echo.port}`, '--filename-format=x.ndjson', '--mcp-port', '0'];
 	const raw = await startRaw(t, [...args, `0:127.0.0.1:${echo.port}`, '--flush-millis=50']);
 	t.is(raw.ports.length, 2);
-	for (const port of raw.ports) t.is(String((await exchange(port, 'x')).answer), 'x');
+	for (const port of raw.ports) t.is(String((await exchange(port, 'x')).reply), 'x');
 	t.is(await raw.stop(), 0);
 	t.deepEqual(readdirSync(logs), ['x.ndjson']);
 });
@@ -142,24 +142,24 @@ test('shutdown under traffic responds first, closes all connections and complete
 	const logs = join(await newFolder(t), 'logs');
 	const peer = await startPeer(t, socket => socket.pipe(socket));
 	const args = ['--mcp-port', '0', '--flush-millis', '600000', `0:127.0.0.1:${peer.port}`, `@${logs}`];
-	// However late a busy machine serves the call, the log has all of the traffic until then.
+	// With --on-full wait, the log is complete however late a busy machine serves the call.
 	const raw = await startRaw(t, [...args, '--on-full', 'wait']);
 	const sockets = await Promise.all(Array.from({length: 20}, () => dial(raw.port)));
-	let heard = 0;
+	let received = 0;
 	const endings = sockets.map(socket => {
 		socket.on('data', ({length}) => {
-			heard += length;
+			received += length;
 		});
-		const speak = (): void => {
-			if (socket.writable && !socket.destroyed) socket.write('y'.repeat(5000), () => setImmediate(speak));
+		const send = (): void => {
+			if (socket.writable && !socket.destroyed) socket.write('y'.repeat(5000), () => setImmediate(send));
 		};
-		speak();
+		send();
 		return ending(socket);
 	});
-	await until(() => heard > 1_000_000);
+	await until(() => received > 1_000_000);
 	t.truthy((await call(raw.endpoint, 'shutdown')).result);
 	t.deepEqual(await raw.running.exited, {code: 0, signal: null});
-	for (const how of await Promise.all(endings)) t.regex(how, /^(?:end|ECONNRESET|EPIPE|close)$/);
+	for (const ended of await Promise.all(endings)) t.regex(ended, /^(?:end|ECONNRESET|EPIPE|close)$/);
 	for (const socket of sockets) socket.destroy();
 	await t.throwsAsync(dial(raw.port), {code: 'ECONNREFUSED'});
 	const lines = linesIn(logs);
@@ -167,5 +167,5 @@ test('shutdown under traffic responds first, closes all connections and complete
 	t.is(lines.filter(({event}) => event === 'close').length, 20);
 	const target = `127.0.0.1:${peer.port}`;
 	const logged = lines.filter(({from}) => from === target).reduce((sum, {data = ''}) => sum + data.length, 0);
-	t.true(logged >= heard, `${logged} bytes are in the log, ${heard} arrived`);
+	t.true(logged >= received, `${logged} bytes are in the log, ${received} arrived`);
 });

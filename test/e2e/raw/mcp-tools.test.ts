@@ -12,9 +12,9 @@ const shared = shareRaw(echo => ['--mcp-port', '0', '--flush-millis', '20', `0:1
 
 const newLogs = async (t: ExecutionContext): Promise<string> => join(await newFolder(t), 'logs');
 
-/** It goes on as before. */
-const isWell = async (): Promise<boolean> =>
-	String((await exchange(shared().port, 'well?')).answer) === 'well?' &&
+/** Whether the shared bridge still forwards and responds. */
+const isServing = async (): Promise<boolean> =>
+	String((await exchange(shared().port, 'probe')).reply) === 'probe' &&
 	(await ask(shared().endpoint, 'ping')).result !== undefined;
 
 test('tools/call runs the named tool with the arguments [REQ_MCP_010]', async t => {
@@ -56,13 +56,13 @@ test('stop-logging stops one destination, or all of them [A-D18] [REQ_MCP_013]',
 	const raw = await startRaw(t, ['--mcp-port', '0', '--flush-millis', '20', `0:127.0.0.1:${echo.port}`]);
 	const [one, two, last] = [await newLogs(t), await newLogs(t), await newLogs(t)];
 	for (const directory of [one, two, null]) await done(raw.endpoint, 'start-logging', {directory});
-	/** Where a text that passes now is logged, once the folder that is named has it. */
-	const loggedIn = async (text: string, sure: string): Promise<string[]> => {
+	/** Forwards a text, stops `destination` once it contains the text, and returns all destinations with it. */
+	const loggedIn = async (text: string, destination: string): Promise<string[]> => {
 		await exchange(raw.port, text);
 		const has = (lines: ReadonlyArray<{readonly data?: string}>) => lines.some(({data}) => data === text);
-		await until(() => has(linesIn(sure)));
-		// A destination that is stopped writes all that it has before the response.
-		await done(raw.endpoint, 'stop-logging', {directory: sure});
+		await until(() => has(linesIn(destination)));
+		// stop-logging flushes the destination before the response.
+		await done(raw.endpoint, 'stop-logging', {directory: destination});
 		return [
 			...[one, two, last].filter(folder => has(linesIn(folder))),
 			...(has(raw.lines) ? ['stdout'] : []),
@@ -82,7 +82,7 @@ test('add-port-rule adds a rule [REQ_MCP_014]', async t => {
 	const local_port = await freePort();
 	const args = {local_port, target_host: '127.0.0.1', target_port: shared().echo.port};
 	await done(shared().endpoint, 'add-port-rule', args);
-	t.is(String((await exchange(local_port, 'x')).answer), 'x');
+	t.is(String((await exchange(local_port, 'x')).reply), 'x');
 });
 
 test('remove-port-rule removes the rule of a port [REQ_MCP_015]', async t => {
@@ -105,9 +105,9 @@ test('the tool shutdown ends the process [REQ_MCP_016]', async t => {
 test('responds to a successful tool call with a text that names the folder [REQ_MCP_017]', async t => {
 	const directory = await newLogs(t);
 	for (const name of ['start-logging', 'stop-logging']) {
-		const answer = await call(shared().endpoint, name, {directory});
-		t.is(answer.error, undefined);
-		t.true(textOf(answer).includes(directory), textOf(answer));
+		const response = await call(shared().endpoint, name, {directory});
+		t.is(response.error, undefined);
+		t.true(textOf(response).includes(directory), textOf(response));
 	}
 });
 
@@ -125,14 +125,14 @@ test('tools/call requires a name and accepts missing arguments of tools without 
 for (const name of ['no-such-tool', 'constructor', '__proto__', '', 'SHUTDOWN'])
 	test(`rejects the unknown tool ${JSON.stringify(name)} [REQ_MCP_030]`, async t => {
 		t.is(failureOf(await call(shared().endpoint, name)).code, -32602);
-		t.true(await isWell());
+		t.true(await isServing());
 	});
 
 test('add-port-rule rejects a missing argument and names it [REQ_MCP_031]', async t => {
 	const local_port = await freePort();
-	const whole = {local_port, target_host: '127.0.0.1', target_port: 9};
+	const complete = {local_port, target_host: '127.0.0.1', target_port: 9};
 	for (const key of ['local_port', 'target_host', 'target_port'] as const) {
-		const {[key]: _, ...rest} = whole;
+		const {[key]: _, ...rest} = complete;
 		const {code, message} = failureOf(await call(shared().endpoint, 'add-port-rule', rest));
 		t.is(code, -32602);
 		t.true(message.includes(key), message);
@@ -175,17 +175,17 @@ for (const filename_format of [
 ])
 	test(`start-logging rejects the format ${JSON.stringify(filename_format).slice(0, 30)}, which does not name a file in the folder [I6]`, async t => {
 		const directory = await newLogs(t);
-		const answer = await call(shared().endpoint, 'start-logging', {directory, filename_format});
-		t.is(failureOf(answer).code, -32602);
+		const response = await call(shared().endpoint, 'start-logging', {directory, filename_format});
+		t.is(failureOf(response).code, -32602);
 		t.false(existsSync(directory));
-		t.true(await isWell());
+		t.true(await isServing());
 	});
 
 for (const directory of ['', 'x\u0000y', '/dev/null/logs', '/proc/logs', 7, true, {}, ['x']])
 	test(`start-logging rejects the folder ${JSON.stringify(directory)} [I6]`, async t => {
 		const {message} = failureOf(await call(shared().endpoint, 'start-logging', {directory}));
 		t.true(message.length > 0);
-		t.true(await isWell());
+		t.true(await isServing());
 	});
 
 test('start-logging rejects a folder that is a file and leaves the file unchanged [I6]', async t => {
@@ -193,7 +193,7 @@ test('start-logging rejects a folder that is a file and leaves the file unchange
 	await writeFile(directory, 'mine');
 	failureOf(await call(shared().endpoint, 'start-logging', {directory}));
 	t.is(await readFile(directory, 'utf8'), 'mine');
-	t.true(await isWell());
+	t.true(await isServing());
 });
 
 test('start-logging appends to an existing log and creates new files with mode 0600 [I6]', async t => {
@@ -220,5 +220,5 @@ test('start-logging does not overwrite the target of a symbolic link at the log 
 	await exchange(shared().port, 'x');
 	await call(shared().endpoint, 'stop-logging', {directory});
 	t.true((await readFile(elsewhere, 'utf8')).startsWith('precious\n'));
-	t.true(await isWell());
+	t.true(await isServing());
 });

@@ -7,7 +7,7 @@ import {dial, ending, exchange, ownAddress, readBytes, startEcho, startPeer} fro
 
 const shared = shareRaw(echo => ['--mcp-port', '0', '--flush-millis', '20', `0:127.0.0.1:${echo}`]);
 
-/** The arguments of a rule in front of the echo. */
+/** The arguments of a rule that forwards to the echo. */
 const rule = (local_port: unknown, target_port: unknown = shared().echo.port) => ({
 	local_port,
 	target_host: '127.0.0.1',
@@ -17,10 +17,10 @@ const add = (local_port: unknown, target_port?: unknown) =>
 	call(shared().endpoint, 'add-port-rule', rule(local_port, target_port));
 const remove = (local_port: unknown) => call(shared().endpoint, 'remove-port-rule', {local_port});
 
-/** It goes on as before: the rule it was started with forwards, and it answers. */
-async function isWell(): Promise<boolean> {
-	const {answer} = await exchange(shared().port, 'well?');
-	return String(answer) === 'well?' && (await ask(shared().endpoint, 'ping')).result !== undefined;
+/** Whether the shared bridge still forwards and responds. */
+async function isServing(): Promise<boolean> {
+	const {reply} = await exchange(shared().port, 'probe');
+	return String(reply) === 'probe' && (await ask(shared().endpoint, 'ping')).result !== undefined;
 }
 
 test('with --mcp-port, the first line on stdout contains the endpoint of the control server [PORT_001A] [PORT_001B]', t => {
@@ -31,7 +31,7 @@ test('with --mcp-port, the first line on stdout contains the endpoint of the con
 test('adds a rule at runtime that forwards once the call has returned [PORT_002]', async t => {
 	const port = await freePort();
 	await done(shared().endpoint, 'add-port-rule', rule(port));
-	t.is(String((await exchange(port, 'through the new rule')).answer), 'through the new rule');
+	t.is(String((await exchange(port, 'through the new rule')).reply), 'through the new rule');
 });
 
 test('the result of add-port-rule describes the rule [PORT_003]', async t => {
@@ -45,14 +45,14 @@ test('rejects a port in use with a JSON-RPC error that names it [PORT_004] [I7]'
 	const {code, message} = failureOf(await add(port));
 	t.is(code, -32602);
 	t.true(message.includes(`Port ${port} already in use`), message);
-	t.true(await isWell());
+	t.true(await isServing());
 });
 
 test('rejects a second rule for a port and keeps the first [PORT_004] [I7]', async t => {
 	const {code, message} = failureOf(await add(shared().port, 9));
 	t.is(code, -32602);
 	t.true(message.includes(String(shared().port)));
-	t.true(await isWell());
+	t.true(await isServing());
 });
 
 test('a removed rule accepts no more connections [PORT_005]', async t => {
@@ -61,7 +61,7 @@ test('a removed rule accepts no more connections [PORT_005]', async t => {
 	await exchange(port, 'x');
 	await done(shared().endpoint, 'remove-port-rule', {local_port: port});
 	await t.throwsAsync(dial(port), {code: 'ECONNREFUSED'});
-	t.true(await isWell());
+	t.true(await isServing());
 });
 
 test('removes a rule of the command line and frees its port [PORT_005]', async t => {
@@ -75,7 +75,7 @@ test('removes a rule of the command line and frees its port [PORT_005]', async t
 		target_host: 'localhost',
 		target_port: echo.port,
 	});
-	t.is(String((await exchange(raw.port, 'again')).answer), 'again');
+	t.is(String((await exchange(raw.port, 'again')).reply), 'again');
 });
 
 test('an added rule logs to the current destinations [PORT_006]', async t => {
@@ -98,7 +98,7 @@ for (const local_port of [-1, 65_536, 80.5, '80', null, true, [80], 1e300, 0])
 		const {code, message} = failureOf(await add(local_port));
 		t.is(code, -32602);
 		t.true(message.length > 0);
-		t.true(await isWell());
+		t.true(await isServing());
 	});
 
 for (const target_port of [0, -1, 65_536, '80', null, 1.5])
@@ -114,7 +114,7 @@ for (const target_host of ['', ' ', 'a b', 'a:b:c/d', 'host\u0000', 'x\r\ny', 7,
 		const args = {local_port: port, target_host, target_port: 9};
 		t.is(failureOf(await call(shared().endpoint, 'add-port-rule', args)).code, -32602);
 		await t.throwsAsync(dial(port), {code: 'ECONNREFUSED'});
-		t.true(await isWell());
+		t.true(await isServing());
 	});
 
 test('rejects a rule that forwards to itself [I7]', async t => {
@@ -124,7 +124,7 @@ test('rejects a rule that forwards to itself [I7]', async t => {
 			await call(shared().endpoint, 'add-port-rule', {local_port: port, target_host, target_port: port}),
 		);
 	await t.throwsAsync(dial(port), {code: 'ECONNREFUSED'});
-	t.true(await isWell());
+	t.true(await isServing());
 });
 
 test('rejects rules that forward to each other [I7]', async t => {
@@ -140,7 +140,7 @@ for (const alias of ['127.1', '[::ffff:127.0.0.1]'])
 		const [one, two] = [await freePort(), await freePort()];
 		const rules = [`${one}:${alias}:${two}`, `${two}:${alias}:${one}`];
 		const raw = await startRaw(t, ['--flush-millis', '20', ...rules]);
-		// It may be reset before it is told that it is connected.
+		// Not dial(): the reset can arrive before the connect event.
 		t.is(await ending(connect(one, '127.0.0.1')), 'ECONNRESET');
 		await raw.line(({event, error}) => event === 'close' && String(error).includes('itself'));
 		await raw.stop();
@@ -157,14 +157,14 @@ test('a rule can forward to another rule [I7]', async t => {
 		target_host: '127.0.0.1',
 		target_port: shared().port,
 	});
-	for (let count = 0; count < 3; count++) t.is(String((await exchange(port, 'x')).answer), 'x');
+	for (let count = 0; count < 3; count++) t.is(String((await exchange(port, 'x')).reply), 'x');
 });
 
 test('exactly one of several concurrent add-port-rule calls for a port succeeds [I7]', async t => {
 	const port = await freePort();
-	const answers = await Promise.all(Array.from({length: 8}, () => add(port)));
-	t.is(answers.filter(({result}) => result !== undefined).length, 1);
-	t.is(String((await exchange(port, 'x')).answer), 'x');
+	const responses = await Promise.all(Array.from({length: 8}, () => add(port)));
+	t.is(responses.filter(({result}) => result !== undefined).length, 1);
+	t.is(String((await exchange(port, 'x')).reply), 'x');
 });
 
 test('an added rule listens on 127.0.0.1 only [I7]', async t => {
@@ -175,8 +175,8 @@ test('an added rule listens on 127.0.0.1 only [I7]', async t => {
 
 test('ignores an unknown argument of add-port-rule [I7]', async t => {
 	const port = await freePort();
-	const answer = await call(shared().endpoint, 'add-port-rule', {...rule(port), local_host: '0.0.0.0'});
-	t.is(answer.error, undefined);
+	const response = await call(shared().endpoint, 'add-port-rule', {...rule(port), local_host: '0.0.0.0'});
+	t.is(response.error, undefined);
 	await t.throwsAsync(dial(port, '127.0.0.2'), {code: 'ECONNREFUSED'});
 });
 
@@ -185,7 +185,7 @@ for (const local_port of [-1, 0, 65_536, '80', null, 1])
 		const {code, message} = failureOf(await remove(local_port));
 		t.is(code, -32602);
 		t.true(message.length > 0);
-		t.true(await isWell());
+		t.true(await isServing());
 	});
 
 test('keeps open connections of a removed rule until they end [I8]', async t => {
@@ -208,12 +208,12 @@ test('keeps open connections of a removed rule until they end [I8]', async t => 
 
 test('adds and removes many rules concurrently with correct results', async t => {
 	const ports = await Promise.all(Array.from({length: 20}, freePort));
-	const answers = await Promise.all(ports.map(port => add(port)));
-	const added = ports.filter((_, index) => answers[index]?.result !== undefined);
+	const responses = await Promise.all(ports.map(port => add(port)));
+	const added = ports.filter((_, index) => responses[index]?.result !== undefined);
 	t.true(added.length >= 15);
-	for (const port of added) t.is(String((await exchange(port, 'x')).answer), 'x');
+	for (const port of added) t.is(String((await exchange(port, 'x')).reply), 'x');
 	const removed = await Promise.all(added.map(port => remove(port)));
-	for (const answer of removed) t.truthy(answer.result);
+	for (const {result} of removed) t.truthy(result);
 	for (const port of added) await t.throwsAsync(dial(port), {code: 'ECONNREFUSED'});
-	t.true(await isWell());
+	t.true(await isServing());
 });

@@ -6,8 +6,8 @@ import {newFolder, until} from '../../helpers/program.js';
 import {type Line, linesIn, parsed, type Raw, startRaw} from './support.js';
 import {dial, exchange, readBytes, startEcho} from './tcp.js';
 
-/** A bridge that logs into a folder which is not there yet, in front of an echo. */
-async function logging(
+/** Starts a bridge in front of an echo that logs to a folder, by default one that does not exist yet. */
+async function startLogging(
 	t: ExecutionContext,
 	flags: readonly string[],
 	folder?: string,
@@ -20,7 +20,7 @@ async function logging(
 
 const dataIn = (lines: readonly Line[]): unknown[] => lines.map(({data}) => data).filter(Boolean);
 
-/** The name that the time of a line gives to its file. */
+/** The name of the file for a line of this time. */
 function nameAt(time: string, format: string): string {
 	const [year = '', month = '', day = '', hour = '', minute = '', second = ''] = time.split(/[-T:.]/);
 	const parts: {readonly [letter: string]: string} = {
@@ -34,14 +34,14 @@ function nameAt(time: string, format: string): string {
 	return format.replace(/%([A-Za-z])/g, (_, letter: string) => parts[letter] ?? '');
 }
 
-/** Each line is in the file of its time. */
-async function areInPlace(t: ExecutionContext, logs: string, format: string): Promise<void> {
+/** Asserts that each line is in the file of its time. */
+async function assertFiles(t: ExecutionContext, logs: string, format: string): Promise<void> {
 	for (const file of readdirSync(logs))
 		for (const {time} of parsed(await readFile(join(logs, file), 'utf8'))) t.is(nameAt(time, format), file);
 }
 
 test('@DIRECTORY logs to a file in that folder instead of stdout [ROT_001A] [SIMPLE_020] [CMD_007]', async t => {
-	const {raw, logs} = await logging(t, []);
+	const {raw, logs} = await startLogging(t, []);
 	await exchange(raw.port, 'to the file');
 	t.is(await raw.stop(), 0);
 	t.deepEqual(raw.running.lines, []);
@@ -77,19 +77,19 @@ const formats = [
 
 for (const [what, flag, format] of formats)
 	test(`names files by the UTC time of their lines ${what}`, async t => {
-		const {raw, logs} = await logging(t, flag === undefined ? [] : ['--filename-format', flag]);
+		const {raw, logs} = await startLogging(t, flag === undefined ? [] : ['--filename-format', flag]);
 		await exchange(raw.port, 'x');
 		t.is(await raw.stop(), 0);
 		const lines = linesIn(logs);
 		t.true(lines.length >= 5);
 		const names = [...new Set(lines.map(({time}) => nameAt(time, format)))].sort();
 		t.deepEqual(readdirSync(logs).sort(), names);
-		await areInPlace(t, logs, format);
+		await assertFiles(t, logs, format);
 	});
 
 test('writes buffered lines of two periods to the file of each [ROT_013]', async t => {
 	const format = '%S.ndjson';
-	const {raw, logs} = await logging(t, ['--flush-millis', '60000', '--filename-format', format]);
+	const {raw, logs} = await startLogging(t, ['--flush-millis', '60000', '--filename-format', format]);
 	const socket = await dial(raw.port);
 	const seconds = new Set<number>();
 	let sent = 0;
@@ -103,12 +103,17 @@ test('writes buffered lines of two periods to the file of each [ROT_013]', async
 	t.false(existsSync(logs) && readdirSync(logs).length > 0);
 	t.is(await raw.stop(), 0);
 	t.true(readdirSync(logs).length >= 3);
-	await areInPlace(t, logs, format);
+	await assertFiles(t, logs, format);
 	t.is(dataIn(linesIn(logs)).length, 2 * sent);
 });
 
 test('creates files while traffic flows, with --flush-millis 100 and a name per second [ROT_014]', async t => {
-	const {raw, logs} = await logging(t, ['--flush-millis', '100', '--filename-format', '%H-%M-%S.ndjson']);
+	const {raw, logs} = await startLogging(t, [
+		'--flush-millis',
+		'100',
+		'--filename-format',
+		'%H-%M-%S.ndjson',
+	]);
 	const socket = await dial(raw.port);
 	const beat = setInterval(() => socket.write('x'), 50);
 	socket.resume();
@@ -121,13 +126,13 @@ test('creates files while traffic flows, with --flush-millis 100 and a name per 
 
 test('a second run appends to the file of the first [ROT_009]', async t => {
 	const flags = ['--filename-format', 'log.ndjson'];
-	const {raw, logs} = await logging(t, flags);
+	const {raw, logs} = await startLogging(t, flags);
 	await exchange(raw.port, 'first run');
 	await raw.stop();
 	const before = await readFile(join(logs, 'log.ndjson'), 'utf8');
-	const {raw: again} = await logging(t, flags, logs);
-	await exchange(again.port, 'second run');
-	await again.stop();
+	const {raw: second} = await startLogging(t, flags, logs);
+	await exchange(second.port, 'second run');
+	await second.stop();
 	const after = await readFile(join(logs, 'log.ndjson'), 'utf8');
 	t.true(after.startsWith(before));
 	t.deepEqual(dataIn(parsed(after)), ['first run', 'first run', 'second run', 'second run']);
@@ -135,17 +140,17 @@ test('a second run appends to the file of the first [ROT_009]', async t => {
 
 test('never overwrites an existing file and terminates its truncated last line first [ROT_010]', async t => {
 	const logs = await newFolder(t);
-	await writeFile(join(logs, 'log.ndjson'), 'not ours\n{"torn');
-	const {raw} = await logging(t, ['--filename-format', 'log.ndjson'], logs);
+	await writeFile(join(logs, 'log.ndjson'), 'not ours\n{"cut');
+	const {raw} = await startLogging(t, ['--filename-format', 'log.ndjson'], logs);
 	await exchange(raw.port, 'x');
 	await raw.stop();
 	const text = await readFile(join(logs, 'log.ndjson'), 'utf8');
-	t.true(text.startsWith('not ours\n{"torn\n{"time":"'), text.slice(0, 60));
+	t.true(text.startsWith('not ours\n{"cut\n{"time":"'), text.slice(0, 60));
 });
 
 test('creates the folder and the file, accessible only to their owner [ROT_011] [ROT_012]', async t => {
 	const folder = join(await newFolder(t), 'deep', 'er');
-	const {raw, logs} = await logging(t, ['--filename-format', 'log.ndjson'], folder);
+	const {raw, logs} = await startLogging(t, ['--filename-format', 'log.ndjson'], folder);
 	await exchange(raw.port, 'x');
 	await raw.stop();
 	t.deepEqual(readdirSync(logs), ['log.ndjson']);
@@ -156,17 +161,17 @@ test('creates the folder and the file, accessible only to their owner [ROT_011] 
 test('keeps the mode of an existing folder and creates the file with mode 0600 [ROT_011]', async t => {
 	const logs = join(await newFolder(t), 'logs');
 	await mkdir(logs, {mode: 0o755});
-	const {raw} = await logging(t, ['--filename-format', 'log.ndjson'], logs);
+	const {raw} = await startLogging(t, ['--filename-format', 'log.ndjson'], logs);
 	await raw.stop();
 	t.is(statSync(logs).mode & 0o777, 0o755);
 	t.is(statSync(join(logs, 'log.ndjson')).mode & 0o777, 0o600);
 });
 
 test('writes buffered lines before the process exits [ROT_SHUTDOWN_001]', async t => {
-	const {raw, logs} = await logging(t, ['--flush-millis', '600000']);
-	await exchange(raw.port, 'the last words');
+	const {raw, logs} = await startLogging(t, ['--flush-millis', '600000']);
+	await exchange(raw.port, 'buffered data');
 	t.is(await raw.stop(), 0);
-	t.deepEqual(dataIn(linesIn(logs)), ['the last words', 'the last words']);
+	t.deepEqual(dataIn(linesIn(logs)), ['buffered data', 'buffered data']);
 	t.is(linesIn(logs).filter(({event}) => event === 'close').length, 1);
 });
 

@@ -8,15 +8,15 @@ import {dial, ending, exchange, ownAddress, readAll, readBytes, startEcho, start
 const shared = shareRaw(echo => ['--flush-millis', '20', `0:127.0.0.1:${echo}`, `0:localhost:${echo}`]);
 
 test('forwards connections from the local port to the target [SIMPLE_001] [SIMPLE_005]', async t => {
-	const {answer} = await exchange(shared().port, 'there and back');
-	t.is(answer.toString(), 'there and back');
+	const {reply} = await exchange(shared().port, 'there and back');
+	t.is(reply.toString(), 'there and back');
 });
 
 test('accepts a rule LOCAL_PORT:TARGET_HOST:TARGET_PORT [SIMPLE_002] [CMD_005]', async t => {
 	const port = await freePort();
 	const echo = await startPeer(t, socket => socket.pipe(socket));
 	const raw = await startRaw(t, [`${port}:localhost:${echo.port}`]);
-	t.is((await exchange(port, 'x')).answer.toString(), 'x');
+	t.is((await exchange(port, 'x')).reply.toString(), 'x');
 	t.is(await raw.stop(), 0);
 });
 
@@ -32,7 +32,7 @@ test('a rule accepts no UDP datagrams [SIMPLE_006]', async t => {
 	t.teardown(() => socket.close());
 	socket.connect(shared().port, '127.0.0.1');
 	await once(socket, 'connect');
-	socket.send('anybody there?');
+	socket.send('datagram');
 	const [error] = await once(socket, 'error');
 	t.is((error as NodeJS.ErrnoException).code, 'ECONNREFUSED');
 });
@@ -43,10 +43,10 @@ test('each rule has its own listener and its own target [SIMPLE_007] [SIMPLE_008
 		await startPeer(t, socket => socket.end('two')),
 	];
 	const raw = await startRaw(t, [`0:127.0.0.1:${one.port}`, `0:127.0.0.1:${two.port}`]);
-	const answers = await Promise.all(raw.ports.map(async port => String((await exchange(port, '')).answer)));
-	t.deepEqual(answers, ['one', 'two']);
+	const replies = await Promise.all(raw.ports.map(async port => String((await exchange(port, '')).reply)));
+	t.deepEqual(replies, ['one', 'two']);
 	one.close();
-	t.is(String((await exchange(raw.ports[1] ?? 0, '')).answer), 'two');
+	t.is(String((await exchange(raw.ports[1] ?? 0, '')).reply), 'two');
 });
 
 test('listen_port distinguishes the lines of two rules with one target [SIMPLE_021]', async t => {
@@ -82,7 +82,7 @@ test('ids are eight base-62 digits, unique, and increase by one across all rules
 		rest,
 		rest.map((_, index) => first + index + 1),
 	);
-	// The time when the first one was made: the digit above the eighth is left out.
+	// Ids start at the time in µs, modulo 62^8.
 	const since = (first - (before % 62 ** 8) + 62 ** 8) % 62 ** 8;
 	t.true(since <= Date.now() * 1000 - before, `${ids[0]}`);
 });
@@ -122,9 +122,9 @@ test('logs each chunk as its own line in chronological order [SIMPLE_013]', asyn
 	socket.end();
 	await readAll(socket);
 	const lines = await shared().connection(client);
-	const said = lines.filter(({data, from}) => data !== undefined && from === client);
+	const sent = lines.filter(({data, from}) => data !== undefined && from === client);
 	t.deepEqual(
-		said.map(({data}) => data),
+		sent.map(({data}) => data),
 		['first', 'second', 'third'],
 	);
 	const times = lines.map(({time}) => time);

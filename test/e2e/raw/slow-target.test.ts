@@ -7,7 +7,7 @@ import test, {type ExecutionContext} from 'ava';
 import {startRaw} from './support.js';
 import {dial, ownAddress, readAll} from './tcp.js';
 
-/** A server that takes no connection before it hears a line, and then gives back what it gets. */
+/** An echo server that accepts no connection until it reads a line on stdin. */
 const program = `
 	const server = require('node:net').createServer({allowHalfOpen: true}, socket => {
 		socket.on('error', () => {});
@@ -18,7 +18,7 @@ const program = `
 		require('node:fs').readSync(0, Buffer.alloc(1));
 	});`;
 
-/** Starts that server, and has connections wait at it until there is room for no more. */
+/** Starts the server and fills its backlog with connections. */
 async function startSlow(t: ExecutionContext): Promise<{port: number; accept: () => void}> {
 	const child = spawn(process.execPath, ['-e', program], {stdio: ['pipe', 'pipe', 'inherit']});
 	t.teardown(() => child.kill('SIGKILL'));
@@ -37,12 +37,12 @@ test('forwards data to a target that is slow to accept once it accepts [I3]', as
 	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${port}`]);
 	const client = await dial(raw.port);
 	const address = ownAddress(client);
-	const answer = readAll(client);
-	client.end('said long before');
+	const reply = readAll(client);
+	client.end('sent before accept');
 	await raw.line(({event, from}) => event === 'open' && from === address);
 	t.false(raw.lines.some(({event}) => event === 'close'));
 	accept();
-	t.is(String(await answer), 'said long before');
+	t.is(String(await reply), 'sent before accept');
 	t.is((await raw.connection(address)).at(-1)?.event, 'close');
 });
 
@@ -50,7 +50,7 @@ test('SIGTERM ends the process while a target has not yet accepted [I3]', async 
 	const {port} = await startSlow(t);
 	const raw = await startRaw(t, ['--flush-millis', '20', `0:127.0.0.1:${port}`]);
 	const client = await dial(raw.port);
-	client.write('never heard');
+	client.write('never delivered');
 	await raw.line(({event}) => event === 'open');
 	t.is(await raw.stop(), 0);
 	t.is(raw.lines.filter(({event}) => event === 'close').length, 1);

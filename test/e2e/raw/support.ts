@@ -7,7 +7,7 @@ import {type Message, type Running, type StartOptions, startBridge} from '../../
 import {parseNdjson} from '../../helpers/ndjson.js';
 import {type Peer, startEcho} from './tcp.js';
 
-/** One line of a log, as far as it is the same for all kinds. */
+/** A line of a log, with the fields that tests read. */
 export type Line = {
 	readonly time: string;
 	readonly ConnID?: string;
@@ -23,7 +23,7 @@ export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 const PERCENT = 0x25;
 const HEX = '0123456789ABCDEF';
 
-/** The bytes that a `data` field stands for. Written anew here, so that it is no echo of what it judges. */
+/** Decodes a `data` field. Independent of the implementation in lib, so that it can verify it. */
 export function bytesOf(data: string): Buffer {
 	const text = Buffer.from(data, 'latin1');
 	let length = 0;
@@ -31,7 +31,7 @@ export function bytesOf(data: string): Buffer {
 		let byte = text[at] ?? 0;
 		if (byte === PERCENT) {
 			const [high, low] = [HEX.indexOf(data.charAt(at + 1)), HEX.indexOf(data.charAt(at + 2))];
-			if (high < 0 || low < 0) throw new Error(`This is no escape: ${data.slice(at, at + 3)}`);
+			if (high < 0 || low < 0) throw new Error(`Not an escape: ${data.slice(at, at + 3)}`);
 			byte = 16 * high + low;
 			at += 2;
 		}
@@ -40,27 +40,27 @@ export function bytesOf(data: string): Buffer {
 	return text.subarray(0, length);
 }
 
-/** What went one way over a connection, as its log tells. */
+/** The bytes that one side sent, according to the log. */
 export const bytesFrom = (lines: readonly Line[], from: string | undefined): Buffer =>
 	Buffer.concat(lines.filter(line => line.from === from).map(({data = ''}) => bytesOf(data)));
 
-/** The text of all files in a folder, in the order of their names. */
+/** The text of all files in a folder, by name. */
 export function textIn(folder: string): string {
 	try {
 		const files = readdirSync(folder).sort();
 		return files.map(file => readFileSync(join(folder, file), 'latin1')).join('');
 	} catch {
-		// There is none yet.
+		// The folder does not exist yet.
 		return '';
 	}
 }
 
-/** The lines of all files in a folder. Each has to be whole, or this fails. */
+/** The lines of all files in a folder. Throws if a line is truncated. */
 export const linesIn = (folder: string): Line[] => parsed(textIn(folder));
 
 export const parsed = (text: string): Line[] => parseNdjson(text);
 
-/** A `bridge raw` that runs, with the ports that it listens on in the order of its rules. */
+/** A running `bridge raw` and the ports of its rules, in order. */
 export class Raw {
 	readonly running: Running;
 	readonly ports: readonly number[];
@@ -75,19 +75,19 @@ export class Raw {
 		return this.ports[0] ?? 0;
 	}
 
-	/** All that stands on stdout so far. */
+	/** The lines on stdout so far. */
 	get lines(): Line[] {
 		return this.running.lines.map(line => JSON.parse(line) as Line);
 	}
 
-	/** The first line on stdout that fits, be it there already or yet to come. */
-	async line(fits: (line: Line) => boolean): Promise<Line> {
-		return (await this.running.message(message => fits(message as unknown as Line))) as unknown as Line;
+	/** Waits for the first line on stdout that matches, including earlier ones. */
+	async line(matches: (line: Line) => boolean): Promise<Line> {
+		return (await this.running.message(message => matches(message as unknown as Line))) as unknown as Line;
 	}
 
 	/**
-	 * The lines on stdout about the connection of this client to that port, once it is closed. To another port, there may
-	 * have been one from the same address before.
+	 * Waits until the connection from `client` is closed and returns its lines on stdout. The port is part of the key,
+	 * since a client address can be reused for connections to different ports.
 	 */
 	async connection(client: string, port = this.port): Promise<Line[]> {
 		const {ConnID} = await this.line(
@@ -97,36 +97,36 @@ export class Raw {
 		return this.lines.filter(line => line.ConnID === ConnID);
 	}
 
-	/** Where the control server is. */
+	/** The URL of the control server. */
 	get endpoint(): string {
 		return String(this.lines.find(({event}) => event === 'mcp-ready')?.endpoint);
 	}
 
-	/** Asks it to end, and resolves to its exit code. */
+	/** Sends a signal, waits for the exit and returns the exit code. */
 	async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
 		this.running.child.kill(signal);
 		return (await this.running.exited).code;
 	}
 }
 
-/** The ports that bridge says it listens on, by now. */
-function portsSaid({stderr}: Running): number[] {
+/** The ports of all raw.listening events so far. */
+function listeningPorts({stderr}: Running): number[] {
 	return [...stderr.matchAll(/^\{.*"event":"raw\.listening".*\}$/gm)].map(([line]) =>
 		Number((JSON.parse(line) as Message).listen_port),
 	);
 }
 
-const isRule = (word: string): boolean => /^[^-@].*:.*:/.test(word);
+const isRule = (arg: string): boolean => /^[^-@].*:.*:/.test(arg);
 
-/** Waits until all that the words ask for is there. */
+/** Waits until all rules of the arguments listen, and the control server if there is one. */
 async function ready(running: Running, args: readonly string[]): Promise<Raw> {
 	const rules = args.filter(isRule).length;
 	if (args.includes('--mcp-port')) await running.hasLines(1);
 	if (rules > 0) await running.says(new RegExp(`(?:"event":"raw\\.listening"[^]*){${rules}}\\n`));
-	return new Raw(running, portsSaid(running));
+	return new Raw(running, listeningPorts(running));
 }
 
-/** Starts `bridge raw ARGS` for no longer than the test lasts, and waits until it listens. */
+/** Starts `bridge raw ARGS`, waits until it listens and kills it after the test. */
 export async function startRaw(
 	t: ExecutionContext,
 	args: readonly string[],
@@ -137,10 +137,9 @@ export async function startRaw(
 	return ready(running, args);
 }
 
-/** What the tests of a file have in common. */
 export type Shared = Raw & {readonly echo: Peer; readonly folder: string};
 
-/** One `bridge raw` for all tests of a file, in front of a server that gives back what it gets. */
+/** Starts one `bridge raw` in front of an echo for all tests of a file. */
 export function shareRaw(argsFor: (echo: number, folder: string) => readonly string[]): () => Shared {
 	let folder: string | undefined;
 	let echo: Peer | undefined;
@@ -159,10 +158,10 @@ export function shareRaw(argsFor: (echo: number, folder: string) => readonly str
 		if (folder !== undefined) await rm(folder, {recursive: true, force: true});
 	});
 	return () => {
-		if (!shared) throw new Error('It is started before the first test.');
+		if (!shared) throw new Error('The shared bridge is only available in tests.');
 		return shared;
 	};
 }
 
-/** Texts in an order that does not depend on where they come from. */
+/** Sorts by UTF-16 code units. */
 export const sorted = (texts: Iterable<string>): string[] => [...texts].sort((a, b) => (a < b ? -1 : 1));

@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {connect, createServer, type Server, type Socket} from 'node:net';
 import type {ExecutionContext} from 'ava';
 
-/** A server of a test, and who has connected to it. */
+/** A TCP server of a test and its accepted connections. */
 export class Peer {
 	readonly server: Server;
 	readonly sockets: Socket[] = [];
@@ -10,7 +10,7 @@ export class Peer {
 
 	constructor(onSocket: (socket: Socket) => void, isPaused = false) {
 		this.server = createServer({allowHalfOpen: true, pauseOnConnect: isPaused}, socket => {
-			// How a connection ends is for the test to notice.
+			// Tests check errors themselves, see ending().
 			socket.on('error', () => {});
 			this.sockets.push(socket);
 			onSocket(socket);
@@ -29,7 +29,7 @@ export class Peer {
 		return address !== null && typeof address === 'object' ? address.port : 0;
 	}
 
-	/** The connection with this number, be it there already or yet to come. */
+	/** Waits for the connection with this index. */
 	async socket(index = 0): Promise<Socket> {
 		for (;;) {
 			const socket = this.sockets[index];
@@ -46,7 +46,7 @@ export class Peer {
 	}
 }
 
-/** A server for no longer than the test lasts. It does with each connection what it is told. */
+/** Starts a server that calls `onSocket` for each connection, and closes it after the test. */
 export async function startPeer(
 	t: ExecutionContext,
 	onSocket: (socket: Socket) => void = () => {},
@@ -57,11 +57,11 @@ export async function startPeer(
 	return peer;
 }
 
-/** A server that gives back what it gets, to the end. */
+/** Starts an echo server. */
 export const startEcho = (host?: string): Promise<Peer> =>
 	new Peer(socket => socket.pipe(socket)).listen(host);
 
-/** Connects, and resolves when that is done. The end that the peer says is no end of what is said here. */
+/** Opens a connection that stays writable after the peer has ended its side. */
 export async function dial(port: number, host = '127.0.0.1'): Promise<Socket> {
 	const socket = connect({port, host, allowHalfOpen: true});
 	await once(socket, 'connect');
@@ -69,10 +69,10 @@ export async function dial(port: number, host = '127.0.0.1'): Promise<Socket> {
 	return socket;
 }
 
-/** An address as it stands in a log. */
+/** The local address of a socket in the format of the log. */
 export const ownAddress = ({localAddress, localPort}: Socket): string => `${localAddress}:${localPort}`;
 
-/** All that comes until the peer has said its end. */
+/** Reads until the peer ends its side. */
 export function readAll(socket: Socket): Promise<Buffer> {
 	const chunks: Buffer[] = [];
 	return new Promise((resolve, reject) => {
@@ -82,13 +82,13 @@ export function readAll(socket: Socket): Promise<Buffer> {
 	});
 }
 
-/** So many bytes of what comes. The rest stays with the socket. */
+/** Reads `count` bytes and leaves the rest in the socket. */
 export function readBytes(socket: Socket, count: number): Promise<Buffer> {
 	return new Promise((resolve, reject) => {
 		const done = (): void => {
-			socket.off('readable', look).off('close', fail).off('end', fail);
+			socket.off('readable', tryRead).off('close', fail).off('end', fail);
 		};
-		const look = (): void => {
+		const tryRead = (): void => {
 			const bytes: Buffer | null = socket.read(count);
 			if (!bytes) return;
 			done();
@@ -96,14 +96,14 @@ export function readBytes(socket: Socket, count: number): Promise<Buffer> {
 		};
 		const fail = (): void => {
 			done();
-			reject(new Error(`There were less than ${count} bytes.`));
+			reject(new Error(`The connection ended before ${count} bytes arrived.`));
 		};
-		socket.on('readable', look).on('close', fail).on('end', fail);
-		look();
+		socket.on('readable', tryRead).on('close', fail).on('end', fail);
+		tryRead();
 	});
 }
 
-/** How a connection ends: `end` where the peer says so, else the code of the error. */
+/** Waits for the end of a connection. Returns `end` or `close`, or the error code. */
 export function ending(socket: Socket): Promise<string> {
 	socket.resume();
 	return new Promise(resolve => {
@@ -113,15 +113,15 @@ export function ending(socket: Socket): Promise<string> {
 	});
 }
 
-/** Says something, ends, and resolves to all that came back and to the address that it was said from. */
+/** Sends bytes, ends the sending side, and returns the reply and the address of the client. */
 export async function exchange(
 	port: number,
 	bytes: string | Uint8Array,
 	host?: string,
-): Promise<{answer: Buffer; client: string}> {
+): Promise<{reply: Buffer; client: string}> {
 	const socket = await dial(port, host);
 	const client = ownAddress(socket);
-	const answer = readAll(socket);
+	const reply = readAll(socket);
 	socket.end(bytes);
-	return {answer: await answer, client};
+	return {reply: await reply, client};
 }

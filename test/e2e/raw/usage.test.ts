@@ -7,7 +7,7 @@ import {freePort} from '../../helpers/free-port.js';
 import {newFolder} from '../../helpers/program.js';
 import {startPeer} from './tcp.js';
 
-/** What the help has to speak of. */
+/** Words that the help must contain. */
 const HELP = [
 	'bridge raw',
 	'--mcp-port',
@@ -118,8 +118,8 @@ test('rejects a control port in use and names it', async t => {
 	t.true(stderr.includes(String(port)));
 });
 
-/** What is used wrongly, and what the error has to name. */
-const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]> = [
+/** Invalid arguments, and patterns of the first line of the error. */
+const invalid: ReadonlyArray<readonly [args: readonly string[], ...patterns: RegExp[]]> = [
 	[['nonsense'], /nonsense/],
 	[['8080:host'], /8080:host/],
 	[['--mcp-port', '0', '8080:host'], /8080:host/],
@@ -152,12 +152,12 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], ...says: RegExp[]]
 	[['0:127.0.0.1:9', '@/dev/null/logs'], /\/dev\/null\/logs/],
 ];
 
-for (const [args, ...says] of wrong)
+for (const [args, ...patterns] of invalid)
 	test(`rejects bridge raw ${args.map(arg => arg || "''").join(' ')} with the reason and exit code 2`, async t => {
 		const {code, stdout, stderr} = await runBridge(['raw', ...args], '', {cwd: await newFolder(t)});
 		t.is(code, 2, stderr);
 		t.deepEqual(stdout, []);
-		for (const pattern of says) t.regex(stderr.split('\n')[0] ?? '', pattern);
+		for (const pattern of patterns) t.regex(stderr.split('\n')[0] ?? '', pattern);
 		t.notRegex(stderr, /\n {4}at |This is a bug/);
 	});
 

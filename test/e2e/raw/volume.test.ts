@@ -15,10 +15,10 @@ import {dial, exchange, startPeer} from './tcp.js';
 const SIZE = 100 * 1000 * 1000;
 const BLOCK = 1_000_000;
 
-/** Says so many random bytes, as fast as they are taken, and resolves to their hash. */
-async function speak(socket: Socket): Promise<string> {
+/** Sends SIZE random bytes under backpressure and returns their hash. */
+async function sendRandom(socket: Socket): Promise<string> {
 	const hash = createHash('sha256');
-	for (let said = 0; said < SIZE; said += BLOCK) {
+	for (let sent = 0; sent < SIZE; sent += BLOCK) {
 		const block = randomBytes(BLOCK);
 		hash.update(block);
 		if (!socket.write(block)) await once(socket, 'drain');
@@ -27,7 +27,7 @@ async function speak(socket: Socket): Promise<string> {
 	return hash.digest('hex');
 }
 
-/** The hash of all that comes, and its length. */
+/** The hash and the size of all data of a stream. */
 function hashOf(stream: Readable): Promise<{size: number; sha256: string}> {
 	const hash = createHash('sha256');
 	let size = 0;
@@ -41,14 +41,14 @@ function hashOf(stream: Readable): Promise<{size: number; sha256: string}> {
 	});
 }
 
-/** Hashes what `bridge decode ARGS` prints. */
+/** Runs `bridge decode ARGS` and hashes its output. */
 async function decoded(t: ExecutionContext, ...args: readonly string[]) {
 	const child: ChildProcess = spawn(process.execPath, [bridgeBin, 'decode', ...args], {
 		stdio: ['ignore', 'pipe', 'inherit'],
 	});
 	t.teardown(() => child.kill('SIGKILL'));
 	const closed = once(child, 'close');
-	if (!child.stdout) throw new Error('It has a stdout.');
+	if (!child.stdout) throw new Error('The child has no stdout.');
 	const hashed = await hashOf(child.stdout);
 	const [code] = await closed;
 	return {code, ...hashed};
@@ -58,11 +58,11 @@ test.serial(
 	'forwards 100 MB of random bytes each way at once, and bridge decode restores them exactly [I1]',
 	async t => {
 		const logs = join(await newFolder(t), 'logs');
-		const heard: Array<Promise<{size: number; sha256: string}>> = [];
-		const said: Array<Promise<string>> = [];
+		const received: Array<Promise<{size: number; sha256: string}>> = [];
+		const sent: Array<Promise<string>> = [];
 		const peer = await startPeer(t, socket => {
-			heard.push(hashOf(socket));
-			said.push(speak(socket));
+			received.push(hashOf(socket));
+			sent.push(sendRandom(socket));
 		});
 		const args = [
 			'--on-full',
@@ -74,16 +74,16 @@ test.serial(
 		];
 		const raw = await startRaw(t, args);
 		const client = await dial(raw.port);
-		const answer = hashOf(client);
-		const asked = await speak(client);
-		t.deepEqual(await answer, {size: SIZE, sha256: (await said[0]) ?? ''});
-		t.deepEqual(await heard[0], {size: SIZE, sha256: asked});
+		const reply = hashOf(client);
+		const sentByClient = await sendRandom(client);
+		t.deepEqual(await reply, {size: SIZE, sha256: (await sent[0]) ?? ''});
+		t.deepEqual(await received[0], {size: SIZE, sha256: sentByClient});
 		client.destroy();
 		t.is(await raw.stop(), 0);
 		t.deepEqual(readdirSync(logs), ['log.ndjson']);
 		const log = join(logs, 'log.ndjson');
-		t.deepEqual(await decoded(t, log, '--from'), {code: 0, size: SIZE, sha256: asked});
-		t.deepEqual(await decoded(t, log, '--to'), {code: 0, size: SIZE, sha256: (await said[0]) ?? ''});
+		t.deepEqual(await decoded(t, log, '--from'), {code: 0, size: SIZE, sha256: sentByClient});
+		t.deepEqual(await decoded(t, log, '--to'), {code: 0, size: SIZE, sha256: (await sent[0]) ?? ''});
 	},
 );
 
@@ -101,7 +101,8 @@ test.serial('serves 1,000 concurrent connections and separates them in the log',
 			const end = once(socket, 'end');
 			socket.end(text);
 			await end;
-			if (String(Buffer.concat(parts)) !== text) throw new Error(`${index} got something else.`);
+			if (String(Buffer.concat(parts)) !== text)
+				throw new Error(`Connection ${index} received different data.`);
 		}),
 	);
 	t.is(await raw.stop(), 0);
@@ -111,26 +112,26 @@ test.serial('serves 1,000 concurrent connections and separates them in the log',
 	t.is(new Set(idsOf('open')).size, 1000);
 	t.is(idsOf('open').length, 1000);
 	t.deepEqual([...idsOf('close')].sort(), [...idsOf('open')].sort());
-	// They are given in the order in which connections come.
+	// Ids are assigned in the order of connections.
 	t.deepEqual(idsOf('open'), [...idsOf('open')].sort());
-	const said = new Map<unknown, string>();
+	const received = new Map<unknown, string>();
 	for (const {ConnID, data = '', from} of lines)
 		if (ConnID !== undefined && from !== `127.0.0.1:${peer.port}`)
-			said.set(ConnID, (said.get(ConnID) ?? '') + data);
+			received.set(ConnID, (received.get(ConnID) ?? '') + data);
 	const expected = Array.from({length: 1000}, (_, index) => `connection ${index};`.repeat(10));
-	t.deepEqual(sorted(said.values()), sorted(expected));
+	t.deepEqual(sorted(received.values()), sorted(expected));
 });
 
 test.serial('closed connections leave no memory behind', async t => {
 	const peer = await startPeer(t, socket => socket.pipe(socket));
 	const logs = join(await newFolder(t), 'logs');
 	const raw = await startRaw(t, ['--flush-millis', '50', `0:127.0.0.1:${peer.port}`, `@${logs}`]);
-	const many = async (count: number): Promise<void> => {
+	const run = async (count: number): Promise<void> => {
 		for (let done = 0; done < count; done += 20)
 			await Promise.all(Array.from({length: 20}, () => exchange(raw.port, 'x'.repeat(10_000))));
 	};
-	await many(300);
+	await run(300);
 	const before = peakMiB(raw.running.pid);
-	await many(500);
+	await run(500);
 	t.true(peakMiB(raw.running.pid) - before < 64, `${before} MiB, then ${peakMiB(raw.running.pid)}`);
 });

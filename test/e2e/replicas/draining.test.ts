@@ -18,12 +18,12 @@ test('a draining replica is not ready, accepts no new session and serves its ope
 	t.is(notReady.status, 503);
 	t.is(notReady.headers.get('retry-after'), '1');
 	t.is((await gateway.fetch('/healthz')).status, 200);
-	const refused = await gateway.post('puppet', initialize);
-	t.is(refused.status, 503);
-	t.is(refused.headers.get('retry-after'), '1');
-	const answer = await client.post(gateway, {id: 1, method: 'echo', params: {a: 1}});
-	t.like(JSON.parse(answer.text), {id: 1, result: {a: 1}});
-	t.is(answer.headers.get('connection'), 'close');
+	const rejected = await gateway.post('puppet', initialize);
+	t.is(rejected.status, 503);
+	t.is(rejected.headers.get('retry-after'), '1');
+	const reply = await client.post(gateway, {id: 1, method: 'echo', params: {a: 1}});
+	t.like(JSON.parse(reply.text), {id: 1, result: {a: 1}});
+	t.is(reply.headers.get('connection'), 'close');
 	gateway.running.child.kill('SIGTERM');
 	await listening.ended;
 	t.deepEqual(listening.retries.slice(-1), [1000]);
@@ -32,13 +32,13 @@ test('a draining replica is not ready, accepts no new session and serves its ope
 
 test('completes pending calls of a draining replica; later ones find no session and none fails [L8] [M3]', async t => {
 	const [one, two] = await startReplicas(t, 2, {servers});
-	if (!one || !two) throw new Error('There are two.');
+	if (!one || !two) throw new Error('Two replicas are required.');
 	const [busy, idle] = [await roam(one, 'puppet'), await roam(one, 'puppet')];
-	// Longer than the others are given to notice.
+	// Longer than the drain delay, in which other replicas notice the shutdown.
 	const slow = busy.post(two, {id: 'slow', method: 'slow', params: {ms: 6500}});
 	await busy.ask(two, 'pid');
 	const ended = one.stop();
-	// Each of them hears answers, and then that its session is over; never anything else.
+	// Each client receives responses and then only 404.
 	const statuses = async (client: typeof busy): Promise<number[]> => {
 		const seen = new Set<number>();
 		while (!seen.has(404)) seen.add((await client.post(two, {id: 1, method: 'pid'})).status);
@@ -48,9 +48,9 @@ test('completes pending calls of a draining replica; later ones find no session 
 		[200, 404],
 		[200, 404],
 	]);
-	const answer = await slow;
-	t.is(answer.status, 200);
-	t.like(messageIn(answer), {id: 'slow', result: {ms: 6500}});
+	const reply = await slow;
+	t.is(reply.status, 200);
+	t.like(messageIn(reply), {id: 'slow', result: {ms: 6500}});
 	t.is(await ended, 0);
 	t.is((await busy.post(two, {id: 2, method: 'pid'})).status, 404);
 	const {text} = await two.fetch('/metrics');

@@ -3,20 +3,19 @@ import {createParser, type EventSourceMessage} from 'eventsource-parser';
 import type {RunningGateway} from '../../helpers/gateway.js';
 import type {Roamer} from './support.js';
 
-/** A stream that a client listens on. */
+/** A GET stream of a client. */
 export type Listening = {
-	/** The data of the next event that has some. */
+	/** The data of the next event with data. */
 	next(): Promise<string>;
-	/** All events so far. */
 	readonly events: readonly EventSourceMessage[];
-	/** What the server said of when to come back. */
+	/** The received retry intervals, in ms. */
 	readonly retries: readonly number[];
-	/** Resolves when the server has ended it. */
+	/** Resolves when the server ends the stream. */
 	readonly ended: Promise<void>;
 	close(): void;
 };
 
-/** Lets a client listen at a gateway. */
+/** Opens the GET stream of a client at a gateway. */
 export async function eventsOf(
 	t: ExecutionContext,
 	gateway: RunningGateway,
@@ -53,7 +52,7 @@ export async function eventsOf(
 		try {
 			for await (const chunk of body) parser.feed(decoder.decode(chunk, {stream: true}));
 		} catch {
-			// It was closed, or cut.
+			// The stream was closed or broken off.
 		}
 	};
 	return {

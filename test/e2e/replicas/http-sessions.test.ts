@@ -9,10 +9,10 @@ const call = {name: 'echo', arguments: {word: 'hello'}};
 test('serves a session with an HTTP upstream at any replica under the same upstream session [M1]', async t => {
 	const upstream = await startUpstream(t);
 	const [one, two, three] = await startReplicas(t, 3, {servers: {echo: {url: upstream.url}}});
-	if (!one || !two || !three) throw new Error('There are three.');
+	if (!one || !two || !three) throw new Error('Three replicas are required.');
 	const client = new Roamer('echo');
 	await client.begin(one);
-	// Even the handshake may be completed elsewhere.
+	// Another replica can complete the handshake.
 	await client.complete(two);
 	for (const gateway of [three, two, one, three]) {
 		const {result} = await client.ask(gateway, 'tools/call', call);
@@ -31,16 +31,16 @@ test('a session survives the end of its replica [M1]', async t => {
 	const upstream = await startUpstream(t);
 	const config = {servers: {echo: {url: upstream.url}}};
 	const [one, two] = await startReplicas(t, 2, config);
-	if (!one || !two) throw new Error('There are two.');
+	if (!one || !two) throw new Error('Two replicas are required.');
 	const client = await roam(one, 'echo');
 	one.running.child.kill('SIGTERM');
 	one.running.child.kill('SIGTERM');
 	await one.running.exited;
 	t.is(upstream.asked('DELETE').length, 0);
 	t.truthy((await client.ask(two, 'tools/call', call)).result);
-	// And one that is started in its place knows it just as well.
-	const again = await startReplica(t, config, one.port);
-	t.truthy((await client.ask(again, 'tools/call', call)).result);
+	// A replica started in its place serves the session, too.
+	const successor = await startReplica(t, config, one.port);
+	t.truthy((await client.ask(successor, 'tools/call', call)).result);
 	t.is(upstream.sessions.size, 1);
 });
 
@@ -48,30 +48,30 @@ test('every replica rejects a changed session id, or one of another service, pri
 	const upstream = await startUpstream(t);
 	const servers = {echo: {url: upstream.url}, other: {url: upstream.url}};
 	const [one, two] = await startReplicas(t, 2, {servers});
-	const stranger = await startReplica(t, {servers, secret: 'another secret, of others'});
-	if (!one || !two) throw new Error('There are two.');
+	const foreign = await startReplica(t, {servers, secret: 'a different shared secret'});
+	if (!one || !two) throw new Error('Two replicas are required.');
 	const client = await roam(one, 'echo', {authorization: 'Bearer a'});
 	const {id} = client;
-	const refusals = new Set<string>();
-	const refused = async (gateway: typeof one, headers: {[name: string]: string}, service = 'echo') => {
+	const rejections = new Set<string>();
+	const assertRejected = async (gateway: typeof one, headers: {[name: string]: string}, service = 'echo') => {
 		const {status, text} = await gateway.post(service, {id: 1, method: 'tools/call', params: call}, headers);
 		t.is(status, 404);
-		refusals.add(text);
+		rejections.add(text);
 	};
 	const own = {authorization: 'Bearer a'};
 	for (const gateway of [one, two]) {
-		await refused(gateway, {
+		await assertRejected(gateway, {
 			...own,
 			'mcp-session-id': `${id.slice(0, -2)}${id.endsWith('AA') ? 'BB' : 'AA'}`,
 		});
-		await refused(gateway, {...own, 'mcp-session-id': id.slice(0, -1)});
-		await refused(gateway, {...own, 'mcp-session-id': 'b1.'});
-		await refused(gateway, {...own, 'mcp-session-id': id}, 'other');
-		await refused(gateway, {authorization: 'Bearer b', 'mcp-session-id': id});
-		await refused(gateway, {'mcp-session-id': id});
+		await assertRejected(gateway, {...own, 'mcp-session-id': id.slice(0, -1)});
+		await assertRejected(gateway, {...own, 'mcp-session-id': 'b1.'});
+		await assertRejected(gateway, {...own, 'mcp-session-id': id}, 'other');
+		await assertRejected(gateway, {authorization: 'Bearer b', 'mcp-session-id': id});
+		await assertRejected(gateway, {'mcp-session-id': id});
 	}
-	await refused(stranger, {...own, 'mcp-session-id': id});
-	t.is(refusals.size, 1);
+	await assertRejected(foreign, {...own, 'mcp-session-id': id});
+	t.is(rejections.size, 1);
 	t.is(upstream.executions, 0);
 	for (const method of ['GET', 'DELETE']) {
 		const headers = {accept: 'text/event-stream', 'mcp-session-id': id};
@@ -89,9 +89,9 @@ test('resumes the last session of a client without Mcp-Session-Id only if it sen
 	const own = {authorization: 'Bearer a'};
 	await roam(gateway, 'echo');
 	await roam(gateway, 'echo', own);
-	const forgetful = {id: 1, method: 'tools/call', params: call};
-	t.is((await gateway.post('echo', forgetful)).status, 400);
-	t.is((await gateway.post('echo', forgetful, own)).status, 200);
+	const withoutId = {id: 1, method: 'tools/call', params: call};
+	t.is((await gateway.post('echo', withoutId)).status, 400);
+	t.is((await gateway.post('echo', withoutId, own)).status, 200);
 	t.is(upstream.executions, 1);
 });
 
@@ -99,7 +99,7 @@ test('accepts session ids of both secrets during a rotation [M2]', async t => {
 	const upstream = await startUpstream(t);
 	const servers = {echo: {url: upstream.url}};
 	const before = await startReplica(t, {servers});
-	const after = await startReplica(t, {servers, secret: `the next secret of all\n${SECRET}`});
+	const after = await startReplica(t, {servers, secret: `the next shared secret\n${SECRET}`});
 	const old = await roam(before, 'echo');
 	t.truthy((await old.ask(after, 'tools/call', call)).result);
 	const next = await roam(after, 'echo');
@@ -110,7 +110,7 @@ test('accepts session ids of both secrets during a rotation [M2]', async t => {
 test('sends unsolicited upstream messages only to the replica where the client listens [M1]', async t => {
 	const upstream = await startUpstream(t);
 	const [one, two] = await startReplicas(t, 2, {servers: {echo: {url: upstream.url}}});
-	if (!one || !two) throw new Error('There are two.');
+	if (!one || !two) throw new Error('Two replicas are required.');
 	const client = await roam(one, 'echo');
 	const first = await eventsOf(t, two, client);
 	await upstream.meets('GET');

@@ -6,8 +6,8 @@ const config = {servers: {puppet: program('puppet')}, tokens: ['t0ken-of-sixteen
 
 test('a login at one replica is valid at all replicas with the same secret [M1]', async t => {
 	const [one, two] = await startReplicas(t, 2, config);
-	const other = await startReplica(t, {...config, secret: 'a secret that nobody else has'});
-	if (!one || !two) throw new Error('There are two.');
+	const other = await startReplica(t, {...config, secret: 'a different shared secret'});
+	if (!one || !two) throw new Error('Two replicas are required.');
 	const body = new URLSearchParams({token: 't0ken-of-sixteen-characters'});
 	const {headers} = await fetch(one.base, {method: 'POST', body, redirect: 'manual'});
 	const cookie = headers.get('set-cookie')?.split(';', 1)[0] ?? '';

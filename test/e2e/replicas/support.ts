@@ -12,7 +12,7 @@ import {
 
 export const SECRET = 'a secret that all replicas share';
 
-/** Starts so many gateways with the same configuration, each of which tells the others where it is. */
+/** Starts `count` gateways that share a configuration and a secret and advertise their addresses. */
 export async function startReplicas(
 	t: ExecutionContext,
 	count: number,
@@ -22,20 +22,20 @@ export async function startReplicas(
 	return Promise.all(Array.from({length: count}, () => startReplica(t, config, undefined, options)));
 }
 
-/** Starts one of them, on this port if one is named. */
+/** Starts one replica, on a free port unless `fixedPort` is set. */
 export async function startReplica(
 	t: ExecutionContext,
 	config: GatewayConfig,
-	named?: number,
+	fixedPort?: number,
 	options?: GatewayOptions,
 ): Promise<RunningGateway> {
-	const port = named ?? (await freePort());
+	const port = fixedPort ?? (await freePort());
 	const address = `127.0.0.1:${port}`;
 	const own = {listen: address, advertise: `http://${address}`, secret: SECRET};
 	return startGateway(t, {...own, ...config}, options);
 }
 
-/** A client whose requests go to whichever gateway it is told. */
+/** A client that can send each request to a different gateway. */
 export class Roamer {
 	readonly service: string;
 	readonly headers: {[name: string]: string};
@@ -46,20 +46,20 @@ export class Roamer {
 		this.headers = {...headers};
 	}
 
-	/** Begins a session at a gateway. Resolves to what that answered. */
+	/** Sends initialize and returns the response. */
 	async begin(gateway: RunningGateway): Promise<Message> {
-		const answer = await gateway.post(
+		const reply = await gateway.post(
 			this.service,
 			{id: 'first', method: 'initialize', params: opening},
 			this.headers,
 		);
-		const id = answer.headers.get('mcp-session-id');
-		if (id === null) throw new Error(`No session: ${answer.status} ${answer.text}`);
+		const id = reply.headers.get('mcp-session-id');
+		if (id === null) throw new Error(`No session: ${reply.status} ${reply.text}`);
 		this.headers['mcp-session-id'] = id;
-		return messageIn(answer);
+		return messageIn(reply);
 	}
 
-	/** Completes the handshake, wherever it was begun. */
+	/** Completes the handshake, at this or another gateway than begin(). */
 	async complete(gateway: RunningGateway): Promise<void> {
 		await this.post(gateway, {method: 'notifications/initialized'});
 	}
@@ -68,18 +68,18 @@ export class Roamer {
 		return gateway.post(this.service, message, this.headers);
 	}
 
-	/** Asks, and resolves to the message that answers it. */
+	/** Sends a request and returns the response. */
 	async ask(gateway: RunningGateway, method: string, params: Message = {}): Promise<Message> {
 		return messageIn(await this.post(gateway, {id: ++this.#count, method, params}));
 	}
 
-	/** The id that it has been given. */
+	/** The session id. */
 	get id(): string {
 		return this.headers['mcp-session-id'] ?? '';
 	}
 }
 
-/** A client that has shaken hands at a gateway. */
+/** Creates a client and initializes a session at a gateway. */
 export async function roam(
 	gateway: RunningGateway,
 	service: string,

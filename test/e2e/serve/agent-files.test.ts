@@ -4,8 +4,6 @@ import test from 'ava';
 import {fakeKinds} from '../../helpers/fake-codex.js';
 import {place, startServe} from './support.js';
 
-/* Files that a call or the configuration names, and whose text becomes a prompt. */
-
 function put(path: string, text = 'TOP-SECRET'): string {
 	mkdirSync(dirname(path), {recursive: true});
 	writeFileSync(path, text);

@@ -5,8 +5,6 @@ import {type JsonObject, objectOf} from '../../../lib/util/json.js';
 import {fakeKinds} from '../../helpers/fake-codex.js';
 import {argumentsIn, place, startServe} from './support.js';
 
-/* Arguments of codex and codex-reply apply or are rejected, and results name no session that does not exist. */
-
 for (const kind of fakeKinds) {
 	test(`${kind}: changes tag and auto_mail of a running session and shows them [S-D7]`, async t => {
 		const at = await place(t, kind);
@@ -39,10 +37,10 @@ for (const kind of fakeKinds) {
 			[{bogus: 1}, /^codex has no argument "bogus"/],
 			[{prompt: ''}, /^prompt is empty/],
 		];
-		for (const [given, pattern] of cases)
+		for (const [args, pattern] of cases)
 			for (const isLive of [true, false]) {
 				if (!isLive) await client.close(codexId);
-				const call = {codex_id: codexId, prompt: 'say:NO', tag: 'no', ...given};
+				const call = {codex_id: codexId, prompt: 'say:NO', tag: 'no', ...args};
 				const {error, text} = await client.codex(call);
 				t.like(error, {code: -32007}, text);
 				t.regex(String(error.message), pattern);

@@ -4,8 +4,6 @@ import {opening, startBridge} from '../../helpers/bridge.js';
 import {fakeKinds} from '../../helpers/fake-codex.js';
 import {place, ServeClient, startServe} from './support.js';
 
-/* What passes besides turns: approvals, news, progress, batches, versions, many sessions at once. */
-
 for (const kind of fakeKinds) {
 	test(`${kind}: forwards an approval with the session identity to the client, and its response to Codex`, async t => {
 		const at = await place(t, kind);
@@ -19,11 +17,11 @@ for (const kind of fakeKinds) {
 			identity: 'builder',
 			'approval-policy': 'on-request',
 		});
-		const question = await running.message(({method}) => method === 'elicitation/create');
-		const {message, _meta} = objectOf(question.params);
+		const request = await running.message(({method}) => method === 'elicitation/create');
+		const {message, _meta} = objectOf(request.params);
 		t.regex(String(message), /^builder: .*make all/);
 		t.like(_meta, {identity: 'builder'});
-		running.send({id: question.id, result: {action: 'accept', content: {}}});
+		running.send({id: request.id, result: {action: 'accept', content: {}}});
 		t.is((await turn).structured.content, 'ran: make all');
 	});
 
@@ -43,11 +41,11 @@ for (const kind of fakeKinds) {
 			{progressToken: 'tok'},
 		);
 		const {codexId} = await result;
-		const news = await client.running.message(
+		const event = await client.running.message(
 			({method, params}) =>
 				method === 'notifications/message' && objectOf(objectOf(params).data).codex_id === codexId,
 		);
-		t.like(objectOf(news.params).data, {identity: 'teller'});
+		t.like(objectOf(event.params).data, {identity: 'teller'});
 		const progress = await client.running.message(({method}) => method === 'notifications/progress');
 		t.is(objectOf(progress.params).progressToken, 'tok');
 	});
@@ -58,7 +56,8 @@ for (const kind of fakeKinds) {
 		const {codex_id: codexId} = await client.busy('a');
 		const second = client.call('codex-reply', {codex_id: codexId, prompt: 'say:2'}, {progressToken: 'q'});
 		const {params} = await client.running.message(
-			({method, params: told}) => method === 'notifications/progress' && objectOf(told).progressToken === 'q',
+			({method, params: received}) =>
+				method === 'notifications/progress' && objectOf(received).progressToken === 'q',
 		);
 		t.regex(String(objectOf(params).message), /ahead of this one: 1\./);
 		client.cancel(first.id);
@@ -105,8 +104,8 @@ for (const kind of fakeKinds) {
 			method: 'tools/call',
 			params: {name: 'codex', arguments: {prompt: 'say:NUMBER', identity: 'number'}},
 		});
-		const content = (answer: object): unknown =>
-			objectOf(objectOf(objectOf(answer).result).structuredContent).content;
+		const content = (response: object): unknown =>
+			objectOf(objectOf(objectOf(response).result).structuredContent).content;
 		t.is(content(await running.answer('1')), 'STRING');
 		t.is(content(await running.answer(1)), 'NUMBER');
 		await running.message(message => JSON.stringify(message).includes('BIG'));
@@ -131,6 +130,6 @@ test('serves a client of 2024-11-05', async t => {
 	const {result} = await running.request('init', 'initialize', {...opening, protocolVersion: '2024-11-05'});
 	t.is(objectOf(result).protocolVersion, '2024-11-05');
 	running.send({method: 'notifications/initialized'});
-	const answer = await running.request(1, 'tools/call', {name: 'codex', arguments: {prompt: 'say:OLD'}});
-	t.regex(JSON.stringify(listOf(objectOf(answer.result).content)), /OLD.*codex_id: codex:/);
+	const response = await running.request(1, 'tools/call', {name: 'codex', arguments: {prompt: 'say:OLD'}});
+	t.regex(JSON.stringify(listOf(objectOf(response.result).content)), /OLD.*codex_id: codex:/);
 });

@@ -5,7 +5,7 @@ import {objectOf} from '../../../lib/util/json.js';
 import {fakeKinds} from '../../helpers/fake-codex.js';
 import {argumentsIn, place, startServe} from './support.js';
 
-/* Codex drops what it cannot parse without a response: such calls are repaired or rejected, and none wedges a session. */
+/* Codex drops calls that it cannot parse without a response. bridge repairs or rejects them, so that no session hangs. */
 
 const nested = (levels: number): unknown => {
 	let value: unknown = 1;
@@ -23,8 +23,8 @@ for (const kind of fakeKinds) {
 			config: {'key \udc00': ['\ud800']},
 			tag: 'tag \ud800',
 		});
-		const given = JSON.stringify(argumentsIn(started));
-		for (const text of ['half \ufffd', 'key \ufffd', '["\ufffd"]']) t.true(given.includes(text), given);
+		const received = JSON.stringify(argumentsIn(started));
+		for (const text of ['half \ufffd', 'key \ufffd', '["\ufffd"]']) t.true(received.includes(text), received);
 		t.like((await client.threads())[0], {tag: 'tag \ufffd'});
 		const replied = await client.reply(started.codexId, 'say:half \ud83d, whole \ud83d\ude00');
 		t.is(replied.structured.content, 'half \ufffd, whole \ud83d\ude00');
@@ -50,10 +50,10 @@ for (const kind of fakeKinds) {
 		t.true(String(resumed.structured.content).includes('3'), resumed.text);
 		const first = await client.codex({prompt: 'drop', identity: 'b'});
 		t.like(first.error, {code: -32006});
-		// codex app-server has made the thread before, so that there is a session to go on with.
-		const isThere = kind === 'app-server';
-		t.is('codex_id' in first.error, isThere);
-		const id = isThere ? {codex_id: first.error.codex_id} : {};
+		// codex app-server creates the thread before the turn, so the session exists.
+		const hasThread = kind === 'app-server';
+		t.is('codex_id' in first.error, hasThread);
+		const id = hasThread ? {codex_id: first.error.codex_id} : {};
 		t.is((await client.codex({prompt: 'say:4', identity: 'b', ...id})).structured.content, '4');
 	});
 
@@ -66,7 +66,7 @@ for (const kind of fakeKinds) {
 		client.running.child.kill('SIGTERM');
 		t.like((await dropped.result).error, {code: -32003, codex_id: codexId});
 		t.is((await client.running.exited).code, 0);
-		// The turn for a summary would wait for a thread that is not free, until the ten seconds are over.
+		// A summary turn would wait for the busy thread until its timeout of ten seconds.
 		t.false(at.audit().some(({details}) => objectOf(details).source === 'summary'));
 		t.like(at.registry()[0], {codex_id: codexId, status: 'interrupted'});
 	});

@@ -5,8 +5,6 @@ import {type JsonObject, listOf, objectOf} from '../../../lib/util/json.js';
 import {fakeKinds} from '../../helpers/fake-codex.js';
 import {place, startServe} from './support.js';
 
-/* Small things that callers notice. */
-
 for (const kind of fakeKinds) {
 	test(`${kind}: reports invalid arguments before the session limit [S-D20]`, async t => {
 		const at = await place(t, kind);
@@ -67,8 +65,8 @@ for (const kind of fakeKinds) {
 		client.cancel(cancelled.id);
 		t.is((await client.reply(String(codexId), 'say:2')).structured.content, '2');
 		t.is(await client.running.end(), 0);
-		const answered = client.running.lines.map(line => objectOf(JSON.parse(line)).id);
-		for (const {id} of [cancelled, queued]) t.false(answered.includes(id));
+		const responseIds = client.running.lines.map(line => objectOf(JSON.parse(line)).id);
+		for (const {id} of [cancelled, queued]) t.false(responseIds.includes(id));
 	});
 
 	test(`${kind}: lists automatically declined approvals in the result [S-D20]`, async t => {
@@ -93,8 +91,8 @@ for (const kind of fakeKinds) {
 	test(`${kind}: events of commands contain the folder as a path, and the output [S-D20]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		await client.codex({prompt: 'command:ls\nsay:1', identity: 'a'});
-		const news = client.running.lines.map(line => objectOf(objectOf(JSON.parse(line)).params).data);
-		const of = (type: string) => news.map(objectOf).find(data => data.type === type);
+		const events = client.running.lines.map(line => objectOf(objectOf(JSON.parse(line)).params).data);
+		const of = (type: string) => events.map(objectOf).find(data => data.type === type);
 		t.like(of('command_started'), {cwd: '/nowhere'});
 		t.like(of('command_finished'), {output: 'done\n', exitCode: 0});
 	});

@@ -5,7 +5,7 @@ import {fakeKinds} from '../../helpers/fake-codex.js';
 import {until} from '../../helpers/program.js';
 import {place, startServe} from './support.js';
 
-/* Each error names a next step. These tests take that step. */
+/* Each error names a next step. These tests execute it. */
 
 test('mcp-server: the next step in an error of the model works [S-D19]', async t => {
 	const client = await startServe(t, await place(t, 'mcp-server'));

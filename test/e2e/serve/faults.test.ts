@@ -6,8 +6,6 @@ import {startBridge, startReady} from '../../helpers/bridge.js';
 import {fakeKinds} from '../../helpers/fake-codex.js';
 import {childrenOf, place, ServeClient, startServe} from './support.js';
 
-/* Faults from outside: E6, E7, K1, K4, L3, and configured time limits. */
-
 for (const kind of fakeKinds) {
 	test(`${kind}: times out calls while Codex is suspended, and uses it again once it resumes [E6] [FR-14.3]`, async t => {
 		const at = await place(t, kind);
@@ -43,7 +41,7 @@ test('does not run the Codex that a cloned repository names, unless the reposito
 	chmodSync(program, 0o755);
 	at.configure(`[plugins.codex-mcp]\ncodex_bin = ${JSON.stringify(program)}\n`);
 	const {ATM_AGENT_MCP_CODEX_BIN: codex, ...env} = at.env;
-	// Codex itself is found on the PATH.
+	// bridge finds the fake Codex on the PATH.
 	const path = `${join(String(codex), '..')}:${env.PATH}`;
 	const running = await startReady(['serve'], {env: {...env, PATH: path}, cwd: at.repo});
 	t.teardown(() => running.child.kill('SIGKILL'));
@@ -72,7 +70,7 @@ for (const delay of [0, 50, 150, 300])
 		const at = await place(t, 'app-server');
 		const running = startBridge(['serve', '--trust'], {env: at.env, cwd: at.repo});
 		t.teardown(() => running.child.kill('SIGKILL'));
-		// How far it has got by then is not known, and does not matter.
+		// The state of the startup at this time varies.
 		setTimeout(() => running.child.kill('SIGTERM'), delay);
 		const {code, signal} = await running.exited;
 		t.true(code === 0 || signal === 'SIGTERM', `${code} ${signal} ${running.stderr}`);

@@ -5,11 +5,9 @@ import {objectOf} from '../../../lib/util/json.js';
 import {fakeKinds} from '../../helpers/fake-codex.js';
 import {argumentsIn, place, startServe} from './support.js';
 
-/* Section 9: Identity, Context Injection, Session Initialization; FR-2, FR-3, FR-12, FR-16. */
-
-const instructions = (given: object): string => {
-	const {developerInstructions, 'developer-instructions': written} = objectOf(given);
-	return String(developerInstructions ?? written);
+const instructions = (args: object): string => {
+	const {developerInstructions, 'developer-instructions': ofMcpServer} = objectOf(args);
+	return String(developerInstructions ?? ofMcpServer);
 };
 
 for (const kind of fakeKinds) {
@@ -25,19 +23,19 @@ for (const kind of fakeKinds) {
 			identity_map: {'arch-ctm': {codex_id: one.codexId}, 'dev-1': {codex_id: two.codexId}},
 		});
 		for (const identity of ['arch-ctm', 'ARCH-CTM']) {
-			const refused = await client.codex({prompt: 'x', identity});
-			t.true(refused.isError);
-			t.like(refused.error, {code: -32001, kind: 'identity_conflict', codex_id: one.codexId});
-			t.true(refused.text.includes(one.codexId), 'the text alone is what models read');
+			const rejected = await client.codex({prompt: 'x', identity});
+			t.true(rejected.isError);
+			t.like(rejected.error, {code: -32001, kind: 'identity_conflict', codex_id: one.codexId});
+			t.true(rejected.text.includes(one.codexId), 'models read only the text');
 		}
 		t.like((await client.close(one.codexId)).structured, {closed: true, status: 'closed'});
 		const again = await client.codex({prompt: 'show:prompts', identity: 'arch-ctm'});
 		t.not(again.codexId, one.codexId);
-		t.is(again.structured.content, '["show:prompts"]', 'Checklist: NEW session, clean context; FR-17.8');
+		t.is(again.structured.content, '["show:prompts"]', 'a new session has an empty context');
 		t.is(
 			(await client.reply(two.codexId, 'say:2')).structured.identity,
 			'dev-1',
-			'Checklist: reply resolves the bound identity',
+			'codex-reply uses the bound identity',
 		);
 	});
 
@@ -106,7 +104,7 @@ for (const kind of fakeKinds) {
 		const at = await place(t, kind);
 		mkdirSync(join(at.repo, 'sub'));
 		const client = await startServe(t, at);
-		const given = argumentsIn(
+		const received = argumentsIn(
 			await client.codex({
 				prompt: 'show:arguments',
 				cwd: 'sub',
@@ -114,9 +112,9 @@ for (const kind of fakeKinds) {
 				'base-instructions': 'BASE',
 			}),
 		);
-		t.regex(instructions(given), /^MINE\n\n<session-context>/);
-		t.is(given.baseInstructions ?? given['base-instructions'], 'BASE');
-		t.is(given.cwd, join(at.repo, 'sub'));
+		t.regex(instructions(received), /^MINE\n\n<session-context>/);
+		t.is(received.baseInstructions ?? received['base-instructions'], 'BASE');
+		t.is(received.cwd, join(at.repo, 'sub'));
 		t.like((await client.threads())[0], {
 			cwd: join(at.repo, 'sub'),
 			repo_root: at.repo,
@@ -146,15 +144,15 @@ for (const kind of fakeKinds) {
 			[{prompt: 1}, -32007],
 			[{prompt: 'x', cwd: 'no/such'}, -32007],
 			[{prompt: 'x', cwd: '.claude/agents/rust-dev.md'}, -32007],
-			[{prompt: 'x', role: 'nobody'}, -32007],
+			[{prompt: 'x', role: 'unknown'}, -32007],
 			...['..', 'a/b', '.', 'CON', 'a'.repeat(300), 'x y', 'a\u202eb'].map((identity): [object, number] => [
 				{prompt: 'x', identity},
 				-32007,
 			]),
 		];
 		for (const [args, code] of wrong) {
-			const refused = await client.codex({identity: 'c', ...args});
-			t.is(refused.error.code, code, `${JSON.stringify(args)}: ${refused.text}`);
+			const rejected = await client.codex({identity: 'c', ...args});
+			t.is(rejected.error.code, code, `${JSON.stringify(args)}: ${rejected.text}`);
 		}
 		t.like(await client.status(), {active_thread_count: 1});
 	});

@@ -4,8 +4,6 @@ import test from 'ava';
 import {fakeKinds} from '../../helpers/fake-codex.js';
 import {place, startServe} from './support.js';
 
-/* Section 9: Thread Lifecycle, Registry; FR-5, FR-9, FR-10, FR-17. */
-
 for (const kind of fakeKinds) {
 	test(`${kind}: a session is busy during a turn and idle after it, for codex and codex-reply [FR-17.1] [FR-17.5]`, async t => {
 		const at = await place(t, kind);
@@ -40,14 +38,14 @@ for (const kind of fakeKinds) {
 		const [two, three, four, five] = [2, 3, 4, 5].map(n => client.reply(codexId, `say:${n}`));
 		t.like((await five)?.error, {code: -31003, kind: 'overloaded', limit: 3});
 		client.cancel(running.id);
-		const answers = await Promise.all([two, three, four]);
+		const replies = await Promise.all([two, three, four]);
 		t.deepEqual(
-			answers.map(answer => answer?.structured.content),
+			replies.map(reply => reply?.structured.content),
 			['2', '3', '4'],
 		);
 		const {structured} = await client.reply(codexId, 'show:prompts');
 		t.is(structured.content, JSON.stringify(['say:0', 'slow', 'say:2', 'say:3', 'say:4', 'show:prompts']));
-		t.like((await client.threads())[0], {state: 'idle'}, 'not busy for ever after a queued reply; 3.10');
+		t.like((await client.threads())[0], {state: 'idle'}, 'idle after queued replies');
 	});
 
 	test(`${kind}: codex_close closes an idle thread at once without a summary, and is idempotent [FR-17.3] [FR-17.9]`, async t => {
@@ -59,11 +57,11 @@ for (const kind of fakeKinds) {
 		t.false(existsSync(at.summaryPath('a', structured.threadId)));
 		t.like((await client.close(codexId)).structured, {closed: true, status: 'already_closed'});
 		t.like((await client.call('codex_close', {identity: 'a'}).result).structured, {status: 'already_closed'});
-		t.like((await client.close('codex:nobody')).error, {code: -32002, kind: 'session_not_found'});
+		t.like((await client.close('codex:unknown')).error, {code: -32002, kind: 'session_not_found'});
 		t.like((await client.call('codex_close', {}).result).error, {code: -32007});
-		const refused = await client.reply(codexId, 'x');
-		t.like(refused.error, {code: -32003, kind: 'session_closed', codex_id: codexId});
-		t.regex(refused.text, /codex with codex_id|with codex and codex_id/);
+		const rejected = await client.reply(codexId, 'x');
+		t.like(rejected.error, {code: -32003, kind: 'session_closed', codex_id: codexId});
+		t.regex(rejected.text, /codex with codex_id|with codex and codex_id/);
 	});
 
 	test(`${kind}: codex_close on a busy thread requests a summary, then closes [FR-17.4] [FR-17.10] [FR-17.11] [H7]`, async t => {
@@ -76,7 +74,7 @@ for (const kind of fakeKinds) {
 		t.like((await queued).error, {code: -32003, kind: 'session_closed', codex_id: codexId});
 		t.like((await running).error, {code: -32003, kind: 'session_closed'});
 		const [one, two] = await Promise.all(closings);
-		t.deepEqual(one?.structured, two?.structured, 'FR-17.11 the second waits for the first');
+		t.deepEqual(one?.structured, two?.structured, 'the second call waits for the first');
 		t.like(one?.structured, {closed: true, status: 'closed'});
 		t.regex(readFileSync(at.summaryPath('a', threadId), 'utf8'), /^echo: .*summary/s);
 		t.false((await client.codex({prompt: 'say:NEW', identity: 'a'})).isError, 'the identity is free');
@@ -106,7 +104,7 @@ for (const kind of fakeKinds) {
 		t.like(
 			(await client.codex({codex_id: codexId})).structured,
 			{content: 'echo: Continue.'},
-			'16.3 an active one takes the turn',
+			'a call with the codex_id of an active session runs a turn',
 		);
 		t.like((await client.codex({codex_id: codexId, prompt: 'x', identity: 'b'})).error, {code: -32007});
 		await client.close(codexId);
@@ -114,7 +112,7 @@ for (const kind of fakeKinds) {
 		t.like(
 			(await client.codex({codex_id: codexId, prompt: 'x'})).error,
 			{code: -32001, codex_id: other.codexId},
-			'17.7 re-used meanwhile',
+			'the identity is in use by a newer session',
 		);
 	});
 

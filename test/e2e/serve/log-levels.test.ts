@@ -16,8 +16,8 @@ const eventsAt = (entries: readonly JsonObject[], level: keyof typeof numbers): 
 const SECRET = `sk-${'a1B2'.repeat(8)}`;
 const PROMPT = `say:the plan of the prompt ${SECRET}`;
 
-/** A session, a conflict, a turn that times out, and the end of bridge: all that each level is for. */
-async function conversation(
+/** Causes events of all levels: a session, a conflict, a turn that times out, and the exit of bridge. */
+async function runScenario(
 	t: Parameters<typeof startServe>[0],
 	at: Place,
 	level: string,
@@ -33,7 +33,7 @@ async function conversation(
 for (const kind of fakeKinds)
 	test(`${kind}: logs sessions at info, conflicts and timeouts at warn, traffic at debug, bytes at trace [S-D10]`, async t => {
 		const at = await place(t, kind);
-		const entries = entriesOf(await conversation(t, at, 'trace'));
+		const entries = entriesOf(await runScenario(t, at, 'trace'));
 		t.deepEqual(eventsAt(entries, 'error'), new Set());
 		t.deepEqual(eventsAt(entries, 'warn'), new Set(['call.rejected', 'turn.timeout']));
 		for (const event of ['serve.started', 'session.started', 'session.ended'])
@@ -41,10 +41,10 @@ for (const kind of fakeKinds)
 		t.deepEqual(eventsAt(entries, 'trace'), new Set(['rpc.bytes']));
 		for (const event of ['rpc.message', 'turn.started', 'turn.ended'])
 			t.true(eventsAt(entries, 'debug').has(event), event);
-		const sentences = entries.map(({msg}) => msg);
-		t.true(sentences.includes('client to bridge: tools/call codex'));
+		const messages = entries.map(({msg}) => msg);
+		t.true(messages.includes('client to bridge: tools/call codex'));
 		t.true(
-			sentences.includes(`bridge to codex: ${kind === 'app-server' ? 'turn/start' : 'tools/call codex'}`),
+			messages.includes(`bridge to codex: ${kind === 'app-server' ? 'turn/start' : 'tools/call codex'}`),
 		);
 		const texts = entries.filter(({event}) => event === 'rpc.bytes').map(({msg}) => String(msg));
 		t.true(texts.some(text => text.includes('the plan of the prompt [redacted]')));
@@ -55,7 +55,7 @@ for (const [level, events] of Object.entries({
 	error: [],
 }))
 	test(`--log-level ${level} omits the lines of lower levels [S-D10]`, async t => {
-		const entries = entriesOf(await conversation(t, await place(t, 'app-server'), level));
+		const entries = entriesOf(await runScenario(t, await place(t, 'app-server'), level));
 		t.deepEqual(
 			entries.map(({event}) => event),
 			events,
@@ -64,7 +64,7 @@ for (const [level, events] of Object.entries({
 
 test('logs no prompt above trace and no secret at any level [S-D10]', async t => {
 	const at = await place(t, 'app-server');
-	const {running} = await conversation(t, at, 'trace');
+	const {running} = await runScenario(t, at, 'trace');
 	t.false(running.stderr.includes(SECRET));
 	const above = running.stderr.split('\n').filter(line => !line.startsWith('{"level":10,'));
 	t.false(above.some(line => line.includes('the plan of the prompt')));

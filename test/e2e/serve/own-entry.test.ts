@@ -10,7 +10,7 @@ import {argumentsIn, place, startServe} from './support.js';
 
 type Entries = {readonly [name: string]: {readonly command: string; readonly args?: readonly string[]}};
 
-const written = (servers: Entries): string => stringify({model: 'm', mcp_servers: servers});
+const configOf = (servers: Entries): string => stringify({model: 'm', mcp_servers: servers});
 
 for (const kind of fakeKinds)
 	test(`${kind}: sessions do not start the MCP servers of Codex that are bridge serve [S-D18]`, async t => {
@@ -40,11 +40,11 @@ for (const kind of fakeKinds)
 			named: {command: 'bridge', args: ['--name', 'serve', '--', 'my-server']},
 			mine: {command: 'my-guard', args: []},
 		};
-		writeFileSync(join(home, 'config.toml'), written({...own, ...others}));
+		writeFileSync(join(home, 'config.toml'), configOf({...own, ...others}));
 		mkdirSync(join(at.repo, '.codex'));
 		writeFileSync(
 			join(at.repo, '.codex/config.toml'),
-			written({
+			configOf({
 				project: {command: 'bridge', args: ['serve']},
 				mine: {command: 'bridge', args: ['serve']},
 				long: {command: 'sh', args: ['-c', `${'a '.repeat(1_000_000)}serve`]},
@@ -52,9 +52,9 @@ for (const kind of fakeKinds)
 		);
 		const client = await startServe(t, {...at, env: {...at.env, CODEX_HOME: home}});
 		const config = {'mcp_servers.npx': {command: 'mine'}, model_verbosity: 'low'};
-		const given = objectOf(argumentsIn(await client.codex({prompt: 'show:arguments', config})).config);
+		const received = objectOf(argumentsIn(await client.codex({prompt: 'show:arguments', config})).config);
 		const {npx: _, ...disabled} = own;
-		t.deepEqual(given, {
+		t.deepEqual(received, {
 			...config,
 			...Object.fromEntries(
 				Object.entries({...disabled, project: {command: 'bridge'}}).map(([name, {command}]) => [

@@ -4,8 +4,6 @@ import {listOf, objectOf} from '../../../lib/util/json.js';
 import {fakeKinds} from '../../helpers/fake-codex.js';
 import {place, startServe} from './support.js';
 
-/* Section 9 of the specification, Proxy Core, and FR-1, FR-11, FR-14 through the built program. */
-
 for (const kind of fakeKinds) {
 	test(`${kind}: starts Codex at startup and includes codex in the first tools/list [FR-1.3] [FR-16.4]`, async t => {
 		const client = await startServe(t, await place(t, kind));
@@ -43,7 +41,7 @@ for (const kind of fakeKinds) {
 			'role',
 			'cwd',
 		])
-			t.true(name in properties, `FR-16.4 ${name}`);
+			t.true(name in properties, name);
 	});
 
 	test(`${kind}: codex returns a codex_id, with which codex-reply continues the session`, async t => {
@@ -72,10 +70,10 @@ for (const kind of fakeKinds) {
 		const {codex_id: codexId} = await client.busy('slowpoke');
 		const queued = client.reply(String(codexId), 'say:NEVER');
 		const crash = client.codex({prompt: 'crash:42', identity: 'crasher'});
-		for (const answer of await Promise.all([slow, queued, crash])) {
-			t.true(answer.isError);
-			t.like(answer.error, {code: -32005, kind: 'child_dead', exit_code: 42});
-			t.regex(answer.text, /42/);
+		for (const rejected of await Promise.all([slow, queued, crash])) {
+			t.true(rejected.isError);
+			t.like(rejected.error, {code: -32005, kind: 'child_dead', exit_code: 42});
+			t.regex(rejected.text, /42/);
 		}
 		const next = await client.reply(idle.codexId, 'say:NEVER');
 		t.like(next.error, {code: -32005, exit_code: 42});
@@ -88,7 +86,7 @@ for (const kind of fakeKinds) {
 
 	test(`${kind}: a call that times out returns the partial text and leaves the session idle [FR-14.2]`, async t => {
 		const client = await startServe(t, await place(t, kind), '--timeout', '3');
-		const late = await client.codex({prompt: 'say:PARTIAL ANSWER\nstream:2\nslow', identity: 'late'});
+		const late = await client.codex({prompt: 'say:PARTIAL TEXT\nstream:2\nslow', identity: 'late'});
 		t.true(late.isError);
 		t.like(late.error, {code: -32006, kind: 'timeout', timeout_secs: 3, identity: 'late'});
 		t.regex(late.text, /PARTIAL/);
@@ -116,9 +114,9 @@ for (const kind of fakeKinds) {
 		const env = {...at.env, ATM_AGENT_MCP_CODEX_BIN: `${at.base}/nowhere`};
 		const client = await startServe(t, {...at, env});
 		t.like(await client.status(), {child_alive: false});
-		const refused = await client.codex({prompt: 'x'});
-		t.like(refused.error, {code: -32005, kind: 'child_dead'});
-		t.true(refused.text.includes('nowhere'));
+		const rejected = await client.codex({prompt: 'x'});
+		t.like(rejected.error, {code: -32005, kind: 'child_dead'});
+		t.true(rejected.text.includes('nowhere'));
 		t.is(await client.running.end(), 1);
 	});
 

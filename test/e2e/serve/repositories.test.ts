@@ -6,9 +6,9 @@ import {runBridge} from '../../helpers/bridge.js';
 import {until} from '../../helpers/program.js';
 import {type Place, place, startServe} from './support.js';
 
-/* Without a team, sessions belong to the repository that bridge serve was started in. */
+/* Without a team, sessions belong to the repository in which bridge serve was started. */
 
-/** Another repository for the same user. */
+/** A second repository of the same user. */
 function neighbor(at: Place): Place {
 	const repo = join(dirname(at.repo), 'other');
 	cpSync(at.repo, repo, {recursive: true});
@@ -67,9 +67,9 @@ test('migrates sessions of an earlier version to the folder of their repository 
 	const elsewhere = {...sessions[0], codex_id: 'codex:elsewhere', repo_root: '/elsewhere', cwd: '/elsewhere'};
 	writeFileSync(registry, JSON.stringify({version: 1, sessions: [...sessions, elsewhere]}));
 
-	const stranger = await startServe(t, other);
-	t.like((await stranger.codex({codex_id: codexId, prompt: 'say:2'})).error, {code: -32002});
-	t.deepEqual(await stranger.threads(), []);
+	const ofOther = await startServe(t, other);
+	t.like((await ofOther.codex({codex_id: codexId, prompt: 'say:2'})).error, {code: -32002});
+	t.deepEqual(await ofOther.threads(), []);
 
 	const client = await startServe(t, at);
 	t.like((await client.threads())[0], {codex_id: codexId, identity: 'codex', status: 'closed'});

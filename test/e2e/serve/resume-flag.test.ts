@@ -5,8 +5,6 @@ import {objectOf} from '../../../lib/util/json.js';
 import {fakeKinds} from '../../helpers/fake-codex.js';
 import {place, startServe} from './support.js';
 
-/* bridge serve --resume ID. */
-
 for (const kind of fakeKinds) {
 	for (const by of ['codex_id', 'identity', 'thread'] as const)
 		test(`${kind}: the first call without an identity resumes the session of --resume with its ${by} [S-D8]`, async t => {

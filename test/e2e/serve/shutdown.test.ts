@@ -6,8 +6,6 @@ import {fakeKinds} from '../../helpers/fake-codex.js';
 import {until} from '../../helpers/pipeline.js';
 import {argumentsIn, place, startServe} from './support.js';
 
-/* Section 9: Shutdown + Resume, Registry after a restart; FR-6, FR-7, FR-16.3, L1, L2. */
-
 for (const kind of fakeKinds) {
 	for (const how of ['SIGTERM', 'SIGINT', 'EOF'] as const)
 		test(`${kind}: requests summaries, saves the registry and exits on ${how} [FR-7.1] [FR-7.3] [FR-7.4] [L1]`, async t => {
@@ -121,8 +119,8 @@ for (const kind of fakeKinds) {
 			const first = await client.codex({prompt: 'show:arguments'});
 			t.is(first.codexId, made.codexId, first.text);
 			if (kind === 'mcp-server') {
-				const given = String(argumentsIn(first)['developer-instructions']);
-				t.regex(given, /^--- Summary of your previous session[\s\S]*<session-context>/);
+				const instructions = String(argumentsIn(first)['developer-instructions']);
+				t.regex(instructions, /^--- Summary of your previous session[\s\S]*<session-context>/);
 			}
 			client.running.child.kill('SIGTERM');
 			await client.running.exited;
@@ -141,8 +139,8 @@ test('two bridge serve processes in one repository share the registry and its id
 	const at = await place(t, 'app-server');
 	const [one, two] = await Promise.all([startServe(t, at), startServe(t, at)]);
 	const made = await one.codex({prompt: 'say:1', identity: 'a'});
-	const refused = await two.codex({prompt: 'say:2', identity: 'a'});
-	t.like(refused.error, {code: -32001, codex_id: made.codexId, pid: one.running.pid});
+	const rejected = await two.codex({prompt: 'say:2', identity: 'a'});
+	t.like(rejected.error, {code: -32001, codex_id: made.codexId, pid: one.running.pid});
 	const [b, c] = await Promise.all([
 		one.codex({prompt: 'x', identity: 'b'}),
 		two.codex({prompt: 'x', identity: 'c'}),

@@ -20,24 +20,24 @@ import {type Running, startReady} from '../../helpers/bridge.js';
 import {type FakeKind, fakeCodex} from '../../helpers/fake-codex.js';
 import {readNdjson} from '../../helpers/ndjson.js';
 
-/** A repository, a home for what is kept, and a Codex: what `bridge serve` is started in. */
+/** The environment of `bridge serve` in a test: a repository, a home folder and a fake Codex. */
 export type Place = {
 	readonly repo: string;
 	readonly base: string;
 	readonly env: NodeJS.ProcessEnv;
-	/** Writes the repository's configuration. */
+	/** Writes the `.atm.toml` of the repository. */
 	configure(toml: string): void;
 	git(...args: string[]): void;
-	/** What the registry has on disk. */
+	/** The sessions of the registry file. */
 	registry(): JsonObject[];
 	/** The folder of the registry, locks and summaries. */
 	state(): string;
-	/** All lines of the audit. */
+	/** The entries of the audit log. */
 	audit(): JsonObject[];
 	summaryPath(identity: string, threadId: unknown): string;
 };
 
-/** Makes such a place; it goes with the test. */
+/** Creates a `Place` and removes it after the test. */
 export async function place(t: ExecutionContext, kind: FakeKind, ...codexArgs: string[]): Promise<Place> {
 	const {command} = await fakeCodex(t, kind, ...codexArgs);
 	return placeFor(t, {...process.env, ATM_AGENT_MCP_CODEX_BIN: command});
@@ -47,31 +47,31 @@ const runGit = (cwd: string, ...args: string[]): void => {
 	execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {cwd, stdio: 'ignore'});
 };
 
-let pattern: string | undefined;
+let template: string | undefined;
 
-/** A repository with one commit and a remote. To copy it takes a fraction of what git takes to make one. */
-function patternRepository(): string {
-	if (pattern !== undefined) return pattern;
-	pattern = mkdtempSync(join(tmpdir(), 'bridge-serve-pattern-'));
-	runGit(pattern, 'init', '-q', '-b', 'main', '--template=');
-	runGit(pattern, 'commit', '-q', '--allow-empty', '-m', 'first');
-	runGit(pattern, 'remote', 'add', 'origin', 'https://example.com/group/widgets.git');
-	return pattern;
+/** A repository with one commit and a remote. Copying it is much faster than running git for each test. */
+function templateRepository(): string {
+	if (template !== undefined) return template;
+	template = mkdtempSync(join(tmpdir(), 'bridge-serve-template-'));
+	runGit(template, 'init', '-q', '-b', 'main', '--template=');
+	runGit(template, 'commit', '-q', '--allow-empty', '-m', 'first');
+	runGit(template, 'remote', 'add', 'origin', 'https://example.com/group/widgets.git');
+	return template;
 }
 
 process.once('exit', () => {
-	if (pattern !== undefined) rmSync(pattern, {recursive: true, force: true});
+	if (template !== undefined) rmSync(template, {recursive: true, force: true});
 });
 
-/** The same for a Codex that such an environment names. */
+/** Creates a `Place` with the Codex that the environment names. */
 export function placeFor(t: Pick<ExecutionContext, 'teardown'>, env: NodeJS.ProcessEnv): Place {
 	const root = realpathSync(mkdtempSync(join(tmpdir(), 'bridge-serve-')));
 	t.teardown(() => rmSync(root, {recursive: true, force: true, maxRetries: 5}));
 	const [repo, base] = [join(root, 'repo'), join(root, 'home')];
-	cpSync(patternRepository(), repo, {recursive: true});
+	cpSync(templateRepository(), repo, {recursive: true});
 	mkdirSync(base);
 	const sessions = auditFolder(base);
-	// Sessions belong to the team where there is one.
+	// Sessions belong to the team if one exists.
 	const state = (): string =>
 		existsSync(join(base, '.claude/teams/default'))
 			? stateFolder(base, 'default')
@@ -90,7 +90,6 @@ export function placeFor(t: Pick<ExecutionContext, 'teardown'>, env: NodeJS.Proc
 	};
 }
 
-/** What a tool gave back. */
 export type ToolResult = {
 	readonly text: string;
 	readonly isError: boolean;
@@ -99,7 +98,6 @@ export type ToolResult = {
 	readonly codexId: string;
 };
 
-/** A client of a running `bridge serve`. */
 export class ServeClient {
 	readonly running: Running;
 	#ids = 0;
@@ -108,7 +106,7 @@ export class ServeClient {
 		this.running = running;
 	}
 
-	/** Calls a tool. The id of the request is there at once. */
+	/** Calls a tool. Returns the request id at once, for cancel(). */
 	call(
 		name: string,
 		args: JsonObject = {},
@@ -116,13 +114,12 @@ export class ServeClient {
 	): {readonly id: number; readonly result: Promise<ToolResult>} {
 		const id = ++this.#ids;
 		const params = {name, arguments: args, ...(meta ? {_meta: meta} : {})};
-		const result = this.running.request(id, 'tools/call', params).then(answer => read(answer));
-		// A call that was cancelled may stay without an answer.
+		const result = this.running.request(id, 'tools/call', params).then(response => toolResult(response));
+		// A cancelled call gets no response. Its promise rejects when the process exits, and not every test awaits it.
 		result.catch(() => {});
 		return {id, result};
 	}
 
-	/** Starts a session. */
 	codex(args: JsonObject): Promise<ToolResult> {
 		return this.call('codex', args).result;
 	}
@@ -147,36 +144,36 @@ export class ServeClient {
 		return this.call('codex_close', {codex_id: codexId}).result;
 	}
 
-	/** Waits until a session of this identity runs a turn that Codex has begun. */
+	/** Waits until Codex has started a turn in the session of this identity. */
 	async busy(identity: string): Promise<JsonObject> {
 		for (;;) {
 			const found = (await this.threads()).find(
 				entry => entry.identity === identity && entry.status === 'active',
 			);
 			if (found?.state === 'busy' && found.thread_id !== null) return found;
-			// To ask all the time would take the time of those who are asked.
+			// Limits the load of polling.
 			await sleep(10);
 		}
 	}
 }
 
-function read(answer: JsonObject): ToolResult {
-	const {content, structuredContent, isError} = objectOf(answer.result);
+function toolResult(response: JsonObject): ToolResult {
+	const {content, structuredContent, isError} = objectOf(response.result);
 	const structured = objectOf(structuredContent);
 	const text = listOf(content)
 		.map(item => String(objectOf(item).text))
 		.join('\n');
-	const error = objectOf(structured.error ?? answer.error);
+	const error = objectOf(structured.error ?? response.error);
 	return {
 		text,
-		isError: isError === true || 'error' in answer,
+		isError: isError === true || 'error' in response,
 		structured,
 		error,
 		codexId: String(structured.codex_id),
 	};
 }
 
-/** Starts `bridge serve` there, and shakes hands with it. */
+/** Starts and initializes `bridge serve` in a `Place`. */
 export async function startServe(
 	t: ExecutionContext,
 	{env, repo}: Place,
@@ -189,10 +186,10 @@ export async function startServe(
 	return new ServeClient(running);
 }
 
-/** What the first thread was started with, as a session tells it that is asked to `show:arguments`. */
+/** The arguments that Codex received, from the result of the prompt `show:arguments`. */
 export const argumentsIn = ({structured}: ToolResult): JsonObject =>
 	JSON.parse(String(structured.content)) as JsonObject;
 
-/** The processes that this one has started. */
+/** The pids of the child processes. */
 export const childrenOf = (pid: number): number[] =>
 	readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).map(Number);

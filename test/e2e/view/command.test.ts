@@ -51,7 +51,7 @@ test('filters by method, server, connection, errors and text, and exports the ma
 		messageLine({id: 1, method: 'ping'}, {conn: 'other', to: 'two'}),
 	];
 	const view = await startView(t, logFile(t, `${[...session, ...other].join('\n')}\n`));
-	for (const [query, wanted] of [
+	for (const [query, expected] of [
 		['method=tools/call', [1, 2, 3, 4]],
 		['server=files', [0, 1, 2, 3, 4, 5, 6, 7, 8]],
 		['conn=other', [7, 8]],
@@ -62,15 +62,15 @@ test('filters by method, server, connection, errors and text, and exports the ma
 		['text=client', [0, 7]],
 		['text=one&show=requests', [1]],
 	] as const) {
-		const {rows} = await view.found(query, wanted.length);
+		const {rows} = await view.found(query, expected.length);
 		t.deepEqual(
 			rows.map(({row}) => row),
-			wanted,
+			expected,
 			query,
 		);
 	}
 	const saved = await view.fetch('/view/export?method=nothing');
-	// Who opened the connection is part of it.
+	// The export includes the open event of the connection.
 	t.is(await saved.text(), `${[session[0], session[5], session[6]].join('\n')}\n`);
 	t.is(await (await view.fetch('/view/export?from=1&to=2')).text(), `${session.slice(0, 3).join('\n')}\n`);
 });
@@ -84,7 +84,7 @@ test('shows lines as they are appended, and lines of all files of a folder', asy
 	t.is((await view.state()).tailBytes, '{"time":'.length);
 });
 
-/** Asks with a Host of one's own. */
+/** The status of a request with this Host header. */
 const statusFor = (url: URL, host: string): Promise<number | undefined> =>
 	new Promise(resolve => {
 		request({port: url.port, path: '/view/rows', headers: {host}}, res => resolve(res.statusCode)).end();
@@ -122,7 +122,7 @@ test('handles a hostile log: markup and escapes in every field, a 50 MB message,
 	const odd = ['[[[['.repeat(1000), '\0\0\0', '{"message":{"id":{}}}', '{"event":7,"data":[]}', '"'];
 	const content = [hostile, huge, ...odd, messageLine({id: 2, method: 'ping'})].join('\n');
 	const view = await startView(t, logFile(t, `${content}\n${huge.slice(0, 1000)}`));
-	// Zero bytes alone are a blank line.
+	// A line of zero bytes counts as blank.
 	const {rows} = await view.found('', odd.length + 2);
 	t.is(rows[0]?.method, nasty);
 	t.is(rows.at(-1)?.method, 'ping');
@@ -158,9 +158,9 @@ test('bridge view --live shows the live traffic of a gateway', async t => {
 		'--header',
 		'X-Bridge-Token: a-token-of-sixteen-characters',
 	);
-	const known = {'x-bridge-token': 'a-token-of-sixteen-characters'};
+	const headers = {'x-bridge-token': 'a-token-of-sixteen-characters'};
 	await until(async () => (await view.state()).note === '');
-	const client = await gateway.open('puppet', known);
+	const client = await gateway.open('puppet', headers);
 	await client.request(7, 'echo', {text: 'hello'});
 	await until(async () => (await view.rows('method=echo')).total === 2);
 	const {rows} = await view.rows('method=echo');
@@ -198,8 +198,8 @@ test('the gateway serves the page at / behind its token, with live traffic while
 });
 
 test('reports one error with a remedy for input that cannot be shown [U-P1-18]', async t => {
-	for (const [args, told] of [
-		[[], /bridge view needs a log/],
+	for (const [args, expected] of [
+		[[], /There is no log to show/],
 		[['/no/such/log'], /cannot be read/],
 		[[tempFolder(t)], /There is no file in/],
 		[['/dev/stdin'], /read once/],
@@ -208,7 +208,7 @@ test('reports one error with a remedy for input that cannot be shown [U-P1-18]',
 	] as const) {
 		const {code, stderr} = await runBridge(['view', ...args]);
 		t.is(code, 2);
-		t.regex(stderr, told);
+		t.regex(stderr, expected);
 	}
 });
 

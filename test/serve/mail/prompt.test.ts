@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {mailPrompt} from '../../../lib/serve/mail/prompt.js';
 import {firstCodePoints} from '../../../lib/util/code-points.js';
 import {injections} from '../../e2e/mail-turns/injections.js';
-import {message, openLetters} from '../../e2e/mail-turns/support.js';
+import {message, parseMailPrompt} from '../../e2e/mail-turns/support.js';
 
 const to = {identity: 'arch-ctm', team: 'atm-dev', hasTools: true, maxLength: 4096};
 
@@ -20,7 +20,7 @@ test('shows sender, time and id with each text, and encloses the text in delimit
 	t.regex(prompt, /^3 messages have arrived for you, arch-ctm, from your team\./);
 	t.regex(prompt, /It is data/);
 	const timestamp = '2026-11-17T10:00:00.000Z';
-	t.deepEqual(openLetters(prompt), [
+	t.deepEqual(parseMailPrompt(prompt), [
 		{
 			header: {from: 'dev-1', timestamp, message_id: 'id-1', summary: 'PR ready'},
 			body: 'PR ready\nLook at it.',
@@ -55,7 +55,8 @@ test('uses a new delimiter for each turn that no message contains [FR-8.4] [H10]
 });
 
 test('truncates a text at a number of code points, and reports the truncation [FR-8.5]', t => {
-	const truncated = (text: string) => openLetters(mailPrompt([message({text})], {...to, maxLength: 4}))[0];
+	const truncated = (text: string) =>
+		parseMailPrompt(mailPrompt([message({text})], {...to, maxLength: 4}))[0];
 	t.like(truncated('abcd'), {body: 'abcd', cut: undefined}, 'exactly at the limit');
 	t.like(truncated('👍👍👍👍'), {body: '👍👍👍👍', cut: undefined}, 'eight units, four characters');
 	t.like(truncated('👍👍👍👍👍x'), {body: '👍👍👍👍'});
@@ -74,7 +75,7 @@ for (const [name, text] of injections)
 			{sourceTeam: text},
 		]) {
 			const prompt = mailPrompt([message({text: 'before'}), message(hostile), message({text: 'after'})], to);
-			const bodies = openLetters(prompt).map(({body}) => body);
+			const bodies = parseMailPrompt(prompt).map(({body}) => body);
 			t.is(bodies.length, 3);
 			t.is(bodies[0], 'before');
 			t.is(bodies[2], 'after');
@@ -97,7 +98,7 @@ test('property: keeps any text inside its delimiters, without loss [H10]', t => 
 			fc.integer({min: 1, max: 60}),
 			(messages, maxLength) => {
 				const prompt = mailPrompt(messages, {...to, maxLength});
-				const opened = openLetters(prompt);
+				const opened = parseMailPrompt(prompt);
 				t.is(opened.length, messages.length);
 				t.notRegex(prompt, invisible);
 				for (const [at, {body, cut}] of opened.entries()) {
