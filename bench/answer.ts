@@ -1,4 +1,4 @@
-/** What came back: a small message is parsed, of a big one only the id and the size are taken. */
+/** A response. Small messages are parsed; of big ones only the id and the size are read. */
 export interface Answer {
 	ok: boolean;
 	size: number;
@@ -16,11 +16,11 @@ const BIG = 65_536;
 const EDGE = 400;
 const ID = /"id"\s*:\s*(\d+)/;
 
-/** Reads a message that lies in pieces: the id that it answers, if it is an answer, and what it says. */
+/** Reads a message from its chunks: the id, if it is a response, and the result. */
 export const readAnswer = (parts: Buffer[], size: number): [number | undefined, Answer] =>
 	size > BIG ? readBig(parts, size) : readSmall(parts, size);
 
-// The first or last bytes of a message that lies in pieces, without joining all of it.
+// Returns the first or last bytes of a message, without joining all chunks.
 const edge = (parts: Buffer[], from: 'start' | 'end'): string => {
 	let text = '';
 	for (let step = 0; step < parts.length && text.length < EDGE; step++) {
@@ -36,7 +36,7 @@ const edge = (parts: Buffer[], from: 'start' | 'end'): string => {
 const readBig = (parts: Buffer[], size: number): [number | undefined, Answer] => {
 	const start = edge(parts, 'start');
 	const end = edge(parts, 'end');
-	// Some proxies write the id first, some last.
+	// Proxies put the id first or last.
 	const id = ID.exec(start) ?? ID.exec(end.slice(-EDGE));
 	const ok = !/"error"\s*:\s*\{|"isError"\s*:\s*true/.test(start + end.slice(-EDGE));
 	return [id === null ? undefined : Number(id[1]), {ok, size, ...(ok ? {} : {why: start.slice(0, 200)})}];
@@ -48,7 +48,7 @@ const readSmall = (parts: Buffer[], size: number): [number | undefined, Answer] 
 	try {
 		message = JSON.parse(text) as Message;
 	} catch {
-		// A banner or a log line on stdout: not an answer to anything.
+		// Not a response: a banner or a log line on stdout.
 		return [undefined, {ok: false, size}];
 	}
 	if (message.method !== undefined) {

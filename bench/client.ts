@@ -1,26 +1,25 @@
 import type {Answer} from './answer.js';
 
-/** What calls a target. */
+/** A client of a target. */
 export interface Client {
-	/** The target's process. */
+	/** The pid of the target. */
 	readonly pid: number;
 	readonly startedAt: number;
 	initialize(protocolVersion: string, ms: number): Promise<void>;
 	request(method: string, params: unknown, ms: number): Promise<Answer>;
-	/** A tools/call whose arguments are JSON text already; the caller sets the time limit, for a whole slice. */
+	/** Makes a tools/call whose arguments are JSON text. The caller limits the time of the whole slice. */
 	call(tool: string, argumentsJson: string): Promise<Answer>;
-	/** Ends the target. */
+	/** Stops the target. */
 	close(): Promise<void>;
 }
 
-/** What a client says of itself. */
+/** The params of initialize. */
 export const initializeParams = (protocolVersion: string): unknown => ({
 	protocolVersion,
 	capabilities: {},
 	clientInfo: {name: 'bridge-bench', version: '1.0.0'},
 });
 
-/** A tools/call as text. */
 export const callText = (id: number, tool: string, argumentsJson: string): string =>
 	`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${tool}","arguments":${argumentsJson}}}`;
 

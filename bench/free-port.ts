@@ -1,6 +1,6 @@
 import {createServer} from 'node:net';
 
-/** A port that was free a moment ago. */
+/** Returns a port that is currently unused. */
 export const freePort = (): Promise<number> =>
 	new Promise((resolve, reject) => {
 		const probe = createServer();

@@ -4,14 +4,14 @@ import type {Target} from './target.js';
 
 export interface Verdict {
 	name: string;
-	/** Median over rounds, and the smallest and largest of them. */
+	/** Median over the rounds, with the minimum and maximum. */
 	value: number | undefined;
 	least: number | undefined;
 	most: number | undefined;
 	goal: string;
 	state: 'met' | 'missed' | 'not measured' | '';
 }
-/** How far bridge is ahead of one peer: above 1 is ahead, whichever direction a figure has. */
+/** The lead of bridge over one peer: above 1 is better, for each figure. */
 export interface Lead {
 	peer: string;
 	figures: Partial<Record<Figure, number>>;
@@ -24,11 +24,12 @@ interface Bound {
 	atLeast?: number;
 }
 
-// Wider than the spread between runs of the same program, far below what a cost that grows shows in one run.
+// More than the variation between runs of a program, and far less than the effect of a growing cost in one
+// run.
 const GROWTH_LIMIT = 1.25;
-// A heap is never as large as a moment ago; what leaks a little with each call is past this soon.
+// The heap size varies from sample to sample. A leak per call exceeds this limit soon.
 const SOAK_LIMIT = 1.1;
-/** What «ahead of every peer on every figure» covers. */
+/** The figures of the goal "ahead of every peer on every figure". */
 export const COMPARED: Figure[] = [
 	'startMs',
 	'p50',
@@ -40,7 +41,7 @@ export const COMPARED: Figure[] = [
 	'cpuConcurrent',
 	'rss',
 ];
-/** The same where there is HTTP at an end: a server that many use is started seldom. */
+/** The figures with HTTP on one side: startup is excluded, since shared servers start rarely. */
 export const COMPARED_OVER_HTTP: Figure[] = COMPARED.filter(figure => figure !== 'startMs');
 
 const goalText = ({atMost, atLeast}: Bound): string => {
@@ -62,13 +63,14 @@ const judge = (name: string, ratios: number[], bound: Bound): Verdict => {
 	return {name, value, ...range, goal, state: goal === '' ? '' : state};
 };
 
-// A log that lost messages is fast for the wrong reason: its speed proves nothing.
+// A log that lost messages is fast for the wrong reason, so its speed does not count.
 const logIsComplete = (results: Results, target: string): boolean => {
 	const check = results.logs.get(target);
 	return check === undefined || (check.gaps === 0 && check.messages >= check.expected);
 };
 
-// A ratio is taken inside a round and then the median over rounds, so that a slow minute cancels itself out.
+// Ratios are computed within a round, and then the median over the rounds is taken, so that slow minutes
+// cancel out.
 const ratios = (results: Results, figure: Figure, over: string, under: string): number[] => {
 	const base = results.byRound(under, figure);
 	return [...results.byRound(over, figure)]
@@ -87,7 +89,7 @@ const addedRatios = (results: Results, over: string, under: string): number[] =>
 		.filter(ratio => Number.isFinite(ratio) && ratio > 0);
 };
 
-/** The added latency of a target in µs: its p50 less that of direct in the same round. */
+/** The added latency of a target in µs: its p50 minus the p50 of direct in the same round. */
 export const addedP50 = (results: Results, target: string): number | undefined => {
 	const direct = results.byRound('direct', 'p50');
 	return median(
@@ -95,7 +97,7 @@ export const addedP50 = (results: Results, target: string): number | undefined =
 	);
 };
 
-/** What «against» measures: a target beside another one. */
+/** Compares a target with another one. */
 const versus =
 	(results: Results) =>
 	(figure: Figure, over: string, under: string, bound: Bound): Verdict =>
@@ -134,7 +136,9 @@ export const judgeStdio = (results: Results, growths: Growth[], lists: number[])
 	];
 };
 
-/** The goals of bridge where there is HTTP at one end. `limit` does nothing but pass messages on; on stdio there is one client only. */
+/**
+ * The goals of bridge with HTTP on one side. `limit` only forwards messages; on stdio it has one client.
+ */
 export const judgeHttp = (results: Results, limit: string, hasSessions: boolean): Verdict[] => {
 	const against = versus(results);
 	const of = (figure: Figure, bound: Bound): Verdict =>
@@ -162,7 +166,7 @@ export const judgeHttp = (results: Results, limit: string, hasSessions: boolean)
 const isOfBig = (figure: Figure): boolean =>
 	figure === 'resultRate' || figure === 'echoRate' || figure === 'rss';
 
-/** bridge against every peer, figure by figure. A peer that was not measured is never counted as beaten. */
+/** Compares bridge with each peer, by figure. Peers without a measurement do not count as beaten. */
 export const judgeLeads = (results: Results, targets: Target[], compared: Figure[]): Lead[] =>
 	targets
 		.filter(target => target.role === 'peer')
@@ -178,7 +182,7 @@ export const judgeLeads = (results: Results, targets: Target[], compared: Figure
 			if (behind.length > 0) {
 				return {peer, figures, behind, state: 'missed'};
 			}
-			// A peer that does not carry 1 MB is behind in that, whatever it needs for it.
+			// A peer that cannot forward 1 MB is behind in that figure.
 			const complete = compared.every(figure => figures[figure] !== undefined || isOfBig(figure));
 			return {peer, figures, behind, state: complete ? 'met' : 'not measured'};
 		});

@@ -9,7 +9,7 @@ export interface Growth {
 	calls: number;
 	/** CPU µs of the proxy per call, for each tenth of the run. */
 	tenths: number[];
-	/** Last tenth ÷ first tenth: 1 when a message costs the same however many came before it. */
+	/** Last tenth ÷ first tenth: 1 if the cost of a message is constant. */
 	ratio: number;
 }
 
@@ -25,8 +25,8 @@ const runCalls = (instance: Instance, calls: number): Promise<number> => {
 	return manyAtOnce(instance, WIDTH, () => left-- > 0 && performance.now() < giveUp);
 };
 
-// The price of a call depends on how many happen to travel together, which changes by chance from one moment to the
-// next: the median of several pieces is steadier than one long piece.
+// The cost of a call depends on how many travel together, which varies at random. The median of several
+// pieces is steadier than one long piece.
 const measureTenth = async (instance: Instance, share: number): Promise<number> => {
 	const pieces: number[] = [];
 	for (let piece = 0; piece < PIECES; piece++) {
@@ -36,7 +36,7 @@ const measureTenth = async (instance: Instance, share: number): Promise<number> 
 	return median(pieces) ?? Number.NaN;
 };
 
-/** One long run of a fresh instance. It is warmed up first: code still being compiled would hide growth. */
+/** Runs a fresh instance for long. The warm-up comes first, since compilation would hide growth. */
 export const measureGrowth = async (bench: Bench, target: Target): Promise<Growth> => {
 	const instance = await startInstance(target);
 	try {

@@ -17,14 +17,14 @@ const isListening = (port: number): Promise<boolean> =>
 		socket.once('error', () => resolve(false));
 	});
 
-/** Returns when somebody listens there. */
+/** Waits until a program listens on the port. */
 export const listening = async (port: number, isWanted: () => boolean): Promise<void> => {
 	while (isWanted() && !(await isListening(port))) {
 		await sleep(POLL_MS);
 	}
 };
 
-/** A raw MCP client of an HTTP server that it starts itself. */
+/** A raw MCP client of an HTTP server that it starts. */
 export class HttpClient implements Client {
 	readonly #program: Program;
 	readonly #url: URL;
@@ -69,7 +69,7 @@ export class HttpClient implements Client {
 		return this.#session.call(tool, argumentsJson);
 	}
 
-	/** One more session at the same server, with connections of its own. */
+	/** Opens another session at the same server, with separate connections. */
 	another(): HttpSession {
 		return new HttpSession(this.#url);
 	}

@@ -1,6 +1,6 @@
 import {connect, type Socket} from 'node:net';
 
-/** An HTTP response, as far as a client of MCP looks at it. */
+/** The part of an HTTP response that an MCP client reads. */
 export interface Reply {
 	status: number;
 	session: string | undefined;
@@ -16,14 +16,14 @@ interface Waiting {
 const NEWLINE = 10;
 const HEAD_END = '\r\n\r\n';
 
-/** One keep-alive connection, one request at a time, on a bare socket: the client is to cost little. */
+/** One keep-alive connection on a bare socket, with one request at a time, so that the client is cheap. */
 export class HttpConnection {
 	readonly #socket: Socket;
 	#waiting: Waiting | undefined;
 	#dead: Error | undefined;
 	#text = '';
 	#reply: Reply | undefined;
-	/** Bytes that are still to come of the body, or of its current chunk. */
+	/** Remaining bytes of the body or of its current chunk. */
 	#left = 0;
 	#isChunked = false;
 	#isLastChunk = false;
@@ -36,7 +36,7 @@ export class HttpConnection {
 		this.#socket.on('close', () => this.#fail(new Error('the connection was closed')));
 	}
 
-	/** `head` has no Content-Length and no empty line at its end. */
+	/** `head` contains neither Content-Length nor the final empty line. */
 	request(head: string, body: string): Promise<Reply> {
 		return new Promise((resolve, reject) => {
 			if (this.#dead !== undefined) {
@@ -108,7 +108,7 @@ export class HttpConnection {
 		return from + part.length;
 	}
 
-	// Between chunks: the end of the last one, the size of the next, or the empty line behind all of them.
+	// Between chunks: the end of the last one, the size of the next, or the final empty line.
 	#takeChunkLine(reply: Reply, chunk: Buffer, from: number): number {
 		const end = chunk.indexOf(NEWLINE, from);
 		this.#text += chunk.toString('latin1', from, end < 0 ? chunk.length : end);

@@ -2,7 +2,7 @@ import {type Answer, readAnswer} from './answer.js';
 import {callText, INITIALIZED, initializeParams, withTimeout} from './client.js';
 import {HttpConnection, type Reply} from './http-connection.js';
 
-/** A session of streamable HTTP: as many connections as there are calls at once. */
+/** A session of streamable HTTP with one connection per concurrent call. */
 export class HttpSession {
 	readonly #url: URL;
 	readonly #idle: HttpConnection[] = [];
@@ -52,7 +52,7 @@ export class HttpSession {
 		}
 	}
 
-	// A server closes connections that were idle for long, as they are between two turns, and may do so just now.
+	// Servers close idle connections, possibly at the moment of a request, so it is retried.
 	async #post(text: string): Promise<Reply> {
 		for (let used = this.#idle.pop(); used !== undefined; used = this.#idle.pop()) {
 			const reply = await this.#postOver(used, text).catch(() => undefined);
@@ -83,7 +83,7 @@ export class HttpSession {
 
 const MARK = Buffer.from('\ndata:');
 
-// Of a stream the last event is the answer: what comes before it is a place to go on from, or a word in between.
+// The response is the last event of a stream. Earlier events are for resumption or notifications.
 const lastEvent = (parts: Buffer[]): Buffer => {
 	const all = Buffer.concat([Buffer.from('\n'), ...parts]);
 	const at = all.lastIndexOf(MARK);

@@ -5,7 +5,7 @@ import {node, type Place, peer, type Target} from './target.js';
 
 const ECHO = 'echo-server';
 
-/** The client talks to a server that speaks what the client speaks. */
+/** The client connects to a server of its own transport. */
 const direct: Target = {
 	name: 'direct',
 	role: 'direct',
@@ -13,7 +13,7 @@ const direct: Target = {
 	command: ({port, folder}) => [node, programPath(ECHO), folder, String(port)],
 };
 
-/** One of our own programs: what such a proxy has to cost at the least. */
+/** One of our own minimal programs: the lower bound of such a proxy. */
 const limit = (name: string, rest: (place: Place) => string[]): Target => ({
 	name,
 	role: 'limit',
@@ -25,7 +25,7 @@ const sdkProxy = (rest: (place: Place) => string[]): Target =>
 		command: place => [node, programPath('sdk-proxy'), benchFolder, ...rest(place)],
 	}));
 
-// mcporter has its servers in a file and serves all of them, behind a daemon of its own.
+// mcporter reads its servers from a file and runs all of them behind its own daemon.
 const mcporter = (isUrl: boolean, rest: (place: Place) => string[]): Target =>
 	peer('mcporter', 'mcporter', program => ({
 		ownHome: true,
@@ -74,7 +74,7 @@ export const httpToHttp = (options: Options): Target[] => [
 	].map(target => beforeHttp(behindHttp(target))),
 ];
 
-/** HTTP in front of stdio: `bridge` is one child for all clients, as the limit is, and `bridge+children` one for each. */
+/** HTTP in front of stdio. `bridge` and the limit share one child; `bridge+children` has one per client. */
 export const httpToStdio = (options: Options): Target[] => {
 	const child = ({server: [command, ...args]}: Place): object => ({command, args});
 	return [

@@ -19,18 +19,20 @@ export interface Instance {
 	client: Client;
 	folder: string;
 	tools: {echo: string; blob: string};
-	/** Spawn → initialize result, and spawn → first tool call answered (some proxies start the server late). */
+	/**
+	 * Spawn → initialize result, and spawn → first tools/call result (some proxies start the server late).
+	 */
 	startMs: number;
 	readyMs: number;
 	log: TrafficLog | undefined;
-	/** It does not carry messages of 1 MB. */
+	/** Whether it cannot forward messages of 1 MB. */
 	isForSmall: boolean;
 }
 
 const START_LIMIT_MS = 60_000;
 const AFTER_END_MS = 50;
 
-/** Everything the bench starts works below this folder and names it, which is how its processes are recognised. */
+/** All processes of the bench have this folder in their command line, which identifies them. */
 export const runFolder = mkdtempSync(join(tmpdir(), 'bridge-bench-'));
 const running = new Map<Client, {folder: string; server: Program | undefined}>();
 let started = 0;
@@ -64,7 +66,7 @@ const startClient = (target: Target, place: Place): Client => {
 		: new HttpClient(command, new URL(`http://127.0.0.1:${port}${target.path}`), folder, env);
 };
 
-// A proxy may rename tools and may list them late.
+// A proxy may rename tools, and may list them late.
 const findTools = async (client: Client): Promise<{echo: string; blob: string}> => {
 	const giveUp = performance.now() + START_LIMIT_MS;
 	while (performance.now() < giveUp) {
@@ -80,7 +82,7 @@ const findTools = async (client: Client): Promise<{echo: string; blob: string}> 
 	throw new Error('the tools of the server were not listed');
 };
 
-/** Start a target and take it to its first answered call. What fails half-way is ended before the error is thrown. */
+/** Starts a target and waits for its first call. On errors it is stopped before the error is thrown. */
 export const startInstance = async (target: Target): Promise<Instance> => {
 	const {place, server} = await prepare(target, String(++started).padStart(5, '0'));
 	const {folder} = place;
@@ -104,7 +106,7 @@ export const startInstance = async (target: Target): Promise<Instance> => {
 	}
 };
 
-/** End a target; the number of processes it would have left behind is returned, and they are ended too. */
+/** Stops a target and kills the processes that it leaves. Returns their number. */
 const endClient = async (client: Client): Promise<number> => {
 	const known = running.get(client);
 	if (known === undefined) {
@@ -123,14 +125,14 @@ const endClient = async (client: Client): Promise<number> => {
 
 export const stopInstance = (instance: Instance): Promise<number> => endClient(instance.client);
 
-/** End whatever still runs and remove the folder of the run. */
+/** Stops all processes and removes the folder of the run. */
 export const stopEverything = async (): Promise<void> => {
 	await Promise.all([...running.keys()].map(endClient));
 	endLeftovers(family(-1, runFolder));
 	rmSync(runFolder, {recursive: true, force: true, maxRetries: 3});
 };
 
-/** Has a bench that is interrupted end what it has started. */
+/** Stops all processes when the bench is interrupted. */
 export const stopOnSignals = (): void => {
 	for (const [signal, code] of [
 		['SIGINT', 130],

@@ -1,4 +1,4 @@
-// npm run bench:mail: what it costs to look for the mail of many sessions while none comes. See README.md.
+// npm run bench:mail: the cost of polling the mail of many sessions while none arrives. See README.md.
 
 import {type ChildProcess, spawn} from 'node:child_process';
 import {chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
@@ -20,7 +20,7 @@ const say = (line: string): void => {
 	process.stderr.write(`${line}\n`);
 };
 
-/** A team whose members each have so much mail that nobody has read, and a Codex that costs nothing. */
+/** Creates a team whose members have this much unread mail, and a fake Codex. */
 function prepare(folder: string, intervalMs: number): string {
 	const inboxes = join(folder, '.claude/teams/bench/inboxes');
 	mkdirSync(inboxes, {recursive: true});
@@ -56,7 +56,7 @@ function prepare(folder: string, intervalMs: number): string {
 	return config;
 }
 
-/** Starts `bridge serve` with a session for each identity, and resolves when all have had their turn. */
+/** Starts `bridge serve` with a session for each identity. Resolves when each has completed its turn. */
 async function start(folder: string, config: string): Promise<ChildProcess> {
 	const env = {...process.env, ATM_HOME: folder, CODEX_HOME: folder};
 	const args = [file('bin/bridge.js'), 'serve', '--config', config, '--log-level', 'error'];
@@ -87,7 +87,7 @@ async function start(folder: string, config: string): Promise<ChildProcess> {
 	return child;
 }
 
-/** The share of one core that it takes while nothing happens. */
+/** The CPU share of one core while idle. */
 async function idlePercent(intervalMs: number): Promise<number> {
 	const folder = mkdtempSync(join(tmpdir(), 'bridge-bench-mail-'));
 	const child = await start(folder, prepare(folder, intervalMs));

@@ -1,4 +1,4 @@
-// npm run bench: bridge beside a direct connection, a bare pipe and other proxies. See README.md.
+// npm run bench: compares bridge with a direct connection, a bare pipe and other proxies. See README.md.
 
 import {writeFileSync} from 'node:fs';
 import {type Growth, measureGrowth} from './growth.js';
@@ -42,7 +42,7 @@ const measure = async (
 		say(`round ${round + 1} of ${rounds}`);
 		await measureRound(bench, instances, round);
 	}
-	// Last, since where processes have been is where the system keeps them for a while.
+	// This comes last, since the scheduler tends to keep processes on the core where they ran.
 	await onOneCore(runFolder, async () => {
 		for (let round = 0; round < rounds; round++) {
 			say(`latency, round ${round + 1} of ${rounds}`);
@@ -53,7 +53,7 @@ const measure = async (
 	if (topology.name === 'stdio') {
 		return measureGrowths(bench, targets);
 	}
-	// The limit is beside bridge to show what a Node process costs that keeps nothing.
+	// The limit shows the memory of a Node process that stores nothing.
 	const chosen = targets.filter(({name}) => name === 'bridge' || name === topology.limit);
 	for (const target of chosen.filter(({name}) => !bench.results.problems.has(name))) {
 		await measureMemory(bench, target);
@@ -71,12 +71,12 @@ const measureMemory = async (bench: Bench, target: Target): Promise<void> => {
 		say(`${soakCalls} calls, one after the other: ${target.name}`);
 		bench.results.add(target.name, 0, 0, await measureSoak(target, bench.limits));
 	} catch (error) {
-		// Its verdict is then «not measured»; the rounds before it are not lost.
+		// The verdict is then "not measured"; the results of the rounds are kept.
 		say(`${target.name} failed when its memory was measured: ${messageOf(error)}`);
 	}
 };
 
-// pipe is beside bridge to show what the measurement itself varies by.
+// pipe shows the variation of the measurement itself.
 const measureGrowths = async (bench: Bench, targets: Target[]): Promise<Growth[]> => {
 	const growths: Growth[] = [];
 	const chosen = targets.filter(({name}) => name === 'bridge' || name === 'pipe');
@@ -87,7 +87,7 @@ const measureGrowths = async (bench: Bench, targets: Target[]): Promise<Growth[]
 			try {
 				growths.push(await measureGrowth(bench, target));
 			} catch (error) {
-				// Its verdict is then «not measured»; the rounds before it are not lost.
+				// The verdict is then "not measured"; the results of the rounds are kept.
 				say(`${target.name} failed in the growth run: ${messageOf(error)}`);
 			}
 		}

@@ -7,7 +7,7 @@ import {SMALL, type Values} from './slices.js';
 import type {Target} from './target.js';
 
 const LIMIT_MS = 60_000;
-/** Handshakes under way at a time: all at once would measure the queue of the listening socket. */
+/** Concurrent handshakes: more would measure the accept queue of the socket. */
 const AT_ONCE = 50;
 
 const isAnswered = async (session: HttpSession, tool: string): Promise<boolean> => {
@@ -18,7 +18,10 @@ const isAnswered = async (session: HttpSession, tool: string): Promise<boolean> 
 	}
 };
 
-/** Many sessions that are open at the same time, each with some calls: what fails, and the memory while all are there. */
+/**
+ * Opens many concurrent sessions with some calls each. Counts the failures, and measures the memory while
+ * all are open.
+ */
 export const measureMany = async (target: Target, limits: Limits): Promise<Values> => {
 	const instance = await startInstance(target);
 	const {client, folder, tools} = instance;

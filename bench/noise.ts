@@ -1,13 +1,13 @@
 import {setTimeout as sleep} from 'node:timers/promises';
 import {benchCpuMs, machineCpuMs} from './process-stats.js';
 
-/** Cores that others may use during a slice before it counts as disturbed. */
+/** Cores that other programs may use during a slice before it counts as disturbed. */
 export const DISTURBED = 0.35;
 const QUIET = 0.3;
 const PROBE_MS = 250;
 const LONGEST_WAIT_MS = 10_000;
 
-/** The machine may be shared: this waits for calm, within a budget, and repeats a slice that others disturbed. */
+/** Handles a shared machine: waits for idle time within a budget, and repeats disturbed slices. */
 export class Noise {
 	readonly #folder: string;
 	readonly #retries: number;
@@ -19,7 +19,7 @@ export class Noise {
 		this.#budgetMs = budgetMs;
 	}
 
-	/** Return when the machine is idle, or when waiting has lasted long enough. */
+	/** Returns when the machine is idle or the budget is used up. */
 	async quiet(): Promise<void> {
 		const giveUp = performance.now() + Math.min(LONGEST_WAIT_MS, this.#budgetMs);
 		while (performance.now() < giveUp) {
@@ -34,7 +34,10 @@ export class Noise {
 		}
 	}
 
-	/** Run a slice, again while others use the machine, and keep the calmest run. `after` is outside the measurement. */
+	/**
+	 * Runs a slice, repeats it while other programs use the machine, and keeps the calmest run. `after` is
+	 * not measured.
+	 */
 	async calmest<T>(
 		run: () => Promise<T>,
 		after: (value: T) => Promise<void> = async () => undefined,

@@ -12,14 +12,13 @@ const place = (list: string, folder: string): void => {
 };
 
 /**
- * Has client, proxies and servers share one core while `work` goes on, where there is taskset.
- *
- * Calls that come alone leave cores idle, and on a virtual machine to wake an idle core takes longer than all the work
- * of a call and differs from moment to moment. On one core the time of a call is the time of the work for it.
+ * Runs client, proxies and servers on one core during `work`, if taskset is installed. Single calls leave
+ * cores idle, and on a virtual machine waking an idle core takes longer than the call and varies. On one
+ * core, the time of a call is the time of its work.
  */
 export const onOneCore = async (folder: string, work: () => Promise<void>): Promise<void> => {
 	const all = cpus(process.pid);
-	// The last one: it is the first that is busy with interrupts, mostly.
+	// The last core, since the first one handles most interrupts.
 	const [one] = /\d+$/.exec(all) ?? [];
 	if (one === undefined) {
 		await work();

@@ -4,7 +4,7 @@ export interface Options {
 	help: boolean;
 	quick: boolean;
 	rounds: number;
-	/** What client and server speak: names of topologies. */
+	/** The transports of client and server: names of topologies. */
 	topo: string[] | undefined;
 	only: string[] | undefined;
 	json: string | undefined;
@@ -12,12 +12,12 @@ export interface Options {
 	limits: Limits;
 }
 
-/** How much of each thing one slice does; every one is bounded in calls and in time. */
+/** The amount of work of each slice, limited in calls and in time. */
 export interface Limits {
 	starts: number;
-	/** Turns that each target has in a round: short and often, so that what is compared lies close together. */
+	/** Turns of each target per round: short and frequent, so that compared samples are close in time. */
 	passes: number;
-	/** The same for calls that come alone, whose times differ most from turn to turn. */
+	/** The same for single calls, whose times vary most between turns. */
 	latencyPasses: number;
 	warmUpCalls: number;
 	sequentialCalls: number;
@@ -27,10 +27,10 @@ export interface Limits {
 	bigMs: number;
 	growthCalls: number;
 	growthRuns: number;
-	/** Sessions that are open at once, and calls that each of them makes. */
+	/** Concurrent sessions, and the calls of each. */
 	sessions: number;
 	sessionCalls: number;
-	/** Calls, one after the other, during which memory is watched. */
+	/** Sequential calls during which memory is sampled. */
 	soakCalls: number;
 	retries: number;
 	quietBudgetMs: number;

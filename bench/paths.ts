@@ -1,6 +1,7 @@
 import {fileURLToPath} from 'node:url';
 
-// This file runs as dist/bench/paths.js: programs are compiled beside it, the peers stay in the source folder.
+// This file runs as dist/bench/paths.js: the compiled programs are next to it, and the peers are in the
+// source folder.
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 export const benchFolder = fromHere('../../bench/');

@@ -15,7 +15,7 @@ const readManifest = (folder: string): Manifest | undefined => {
 };
 const packageFolder = (name: string): string => join(benchFolder, 'node_modules', name);
 
-/** The peers have a package of their own, installed the first time somebody runs the bench. */
+/** Installs the peers' own package on the first run of the bench. */
 export const installPeers = (say: (line: string) => void): void => {
 	const wanted = Object.entries(readManifest(benchFolder)?.dependencies ?? {});
 	const missing = wanted.filter(([name, version]) => readManifest(packageFolder(name))?.version !== version);
@@ -33,7 +33,7 @@ export const installPeers = (say: (line: string) => void): void => {
 	}
 };
 
-/** The file behind a peer's command and its version; undefined when the peer is not installed. */
+/** The program of a peer and its version, or undefined if it is not installed. */
 export const findPeer = (name: string): {program: string; version: string} | undefined => {
 	const manifest = readManifest(packageFolder(name));
 	if (manifest === undefined) {

@@ -4,7 +4,7 @@ export interface ProcessInfo {
 	pid: number;
 	parent: number;
 	state: string;
-	/** Start time in clock ticks: together with the pid it names one process for good. */
+	/** Start time in clock ticks, which identifies a process together with its pid. */
 	started: string;
 }
 export interface Usage {
@@ -12,7 +12,7 @@ export interface Usage {
 	rssMegabytes: number;
 }
 
-// A process may end between listing and reading it, which is no error here.
+// A process that exits between the two reads is not an error.
 const readOrEmpty = (path: string): string => {
 	try {
 		return readFileSync(path, 'utf8');
@@ -30,7 +30,7 @@ const listOrEmpty = (path: string): string[] => {
 
 const readProcess = (pid: number): ProcessInfo | undefined => {
 	const text = readOrEmpty(`/proc/${pid}/stat`);
-	// The name in parentheses may hold spaces, so the fields are counted from its end.
+	// The name in parentheses may contain spaces, so fields are counted from its end.
 	const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
 	const [state, parent] = fields;
 	const started = fields[19];
@@ -48,8 +48,8 @@ const isEchoServer = (pid: number): boolean =>
 	commandLine(pid)[1]?.endsWith('programs/echo-server.js') ?? false;
 
 /**
- * A process with its descendants, and with every process that names `folder` in its command line: that finds
- * daemons and orphans too, whose parent is gone.
+ * A process with its descendants, and each process with `folder` in its command line, which includes
+ * daemons and orphans.
  */
 export const family = (root: number, folder: string): ProcessInfo[] => {
 	const all = listProcesses();
@@ -65,7 +65,7 @@ export const family = (root: number, folder: string): ProcessInfo[] => {
 	return [...members.values()];
 };
 
-/** Time on a CPU of all threads of a process, which is far finer than the ticks of /proc/PID/stat. */
+/** CPU time of all threads of a process. More precise than the ticks in /proc/PID/stat. */
 export const cpuMicros = (pid: number): number =>
 	listOrEmpty(`/proc/${pid}/task`).reduce((sum, thread) => {
 		const [nanos = '0'] = readOrEmpty(`/proc/${pid}/task/${thread}/schedstat`).split(' ');
@@ -75,7 +75,7 @@ export const cpuMicros = (pid: number): number =>
 const rssMegabytes = (pid: number): number =>
 	Number(/VmRSS:\s+(\d+)/.exec(readOrEmpty(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
 
-/** What a proxy's own processes have used; the echo server behind it is not part of it. */
+/** The usage of the proxy's own processes, without the echo server behind it. */
 export const proxyUsage = (root: number, folder: string): Usage => {
 	const own = family(root, folder).filter(info => info.state !== 'Z' && !isEchoServer(info.pid));
 	return {
@@ -84,11 +84,11 @@ export const proxyUsage = (root: number, folder: string): Usage => {
 	};
 };
 
-/** CPU time of the bench and of everything it runs, in ms. */
+/** CPU time of the bench and all its processes, in ms. */
 export const benchCpuMs = (folder: string): number =>
 	family(process.pid, folder).reduce((sum, info) => sum + cpuMicros(info.pid), 0) / 1000;
 
-/** CPU time of the whole machine since it started, in ms. */
+/** CPU time of the whole machine since its start, in ms. */
 export const machineCpuMs = (): number => {
 	const [first = ''] = readOrEmpty('/proc/stat').split('\n');
 	const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0, steal = 0] = first
@@ -100,7 +100,7 @@ export const machineCpuMs = (): number => {
 	return (user + nice + system + irq + softIrq + steal) * MS_PER_TICK;
 };
 
-/** End those of the listed processes that are still the same ones and still alive; says how many there were. */
+/** Kills the listed processes that still run, and returns their number. */
 export const endLeftovers = (listed: ProcessInfo[]): number => {
 	const left = listed.filter(info => {
 		const now = readProcess(info.pid);
@@ -110,7 +110,7 @@ export const endLeftovers = (listed: ProcessInfo[]): number => {
 		try {
 			process.kill(info.pid, 'SIGKILL');
 		} catch {
-			// It ended by itself in this moment.
+			// The process exited in the meantime.
 		}
 	}
 	return left.length;

@@ -3,7 +3,7 @@ import {withTimeout} from './client.js';
 
 const GRACE_MS = 2500;
 
-/** A process that the bench has started, of which it keeps the last that it complained about. */
+/** A process that the bench started, with the end of its stderr. */
 export class Program {
 	readonly startedAt = performance.now();
 	readonly child: ChildProcess;
@@ -32,7 +32,7 @@ export class Program {
 		});
 	}
 
-	/** Ends it by closing its stdin, then by the signals, one after the other. */
+	/** Closes stdin, and then sends the signals one after the other until the process exits. */
 	async end(signals: readonly NodeJS.Signals[]): Promise<void> {
 		this.child.stdin?.end();
 		for (const signal of signals) {
@@ -44,7 +44,7 @@ export class Program {
 		await this.#endsWithin(GRACE_MS);
 	}
 
-	/** Ends what serves others, and so does not look at its stdin. */
+	/** Stops a server, which does not exit when stdin closes. */
 	async stop(): Promise<void> {
 		this.child.kill('SIGTERM');
 		await this.end(['SIGKILL']);

@@ -1,4 +1,5 @@
-// npm run bench:raw: bridge raw beside a direct connection, a bare pipe and other forwarders. See README.md.
+// npm run bench:raw: compares bridge raw with a direct connection, a bare pipe and other forwarders. See
+// README.md.
 
 import {writeFileSync} from 'node:fs';
 import {parseArgs} from 'node:util';
@@ -57,7 +58,7 @@ const QUICK = {
 	retries: 0,
 };
 
-/** Gives each instance its turn, in an order that changes with the pass. */
+/** Runs a turn of each instance, in an order that changes with the pass. */
 const turns = async (
 	{samples, noise}: Bench,
 	instances: readonly RawInstance[],
@@ -73,7 +74,7 @@ const turns = async (
 const measure = async (bench: Bench): Promise<void> => {
 	const {instances, limits} = bench;
 	const usual = instances.filter(({target}) => !target.isForLong);
-	// Code that is not yet compiled, and memory that is not yet had, are nobody's usual speed.
+	// The first calls are discarded, since code is not compiled and memory not allocated yet.
 	for (const instance of instances) {
 		await burstSlice(instance);
 	}
@@ -91,7 +92,7 @@ const measure = async (bench: Bench): Promise<void> => {
 		say(`${limits.longMs / 1000} s at full speed, ${round + 1} of ${limits.longRounds}`);
 		await turns(bench, long, {round, pass: 0}, one => longSlice(one, limits.longMs));
 	}
-	// Last, since where processes have been is where the system keeps them for a while.
+	// This comes last, since the scheduler tends to keep processes on the core where they ran.
 	await onOneCore(runFolder, async () => {
 		for (let round = 0; round < limits.rounds; round++) {
 			say(`round trips, ${round + 1} of ${limits.rounds}`);

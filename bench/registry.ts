@@ -1,4 +1,5 @@
-// npm run bench:registry: what it costs to save, list and look up sessions, and to write an audit line. See README.md.
+// npm run bench:registry: the cost of saving, listing and finding sessions, and of writing an audit line.
+// See README.md.
 
 import {mkdirSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -22,7 +23,7 @@ const say = (line: string): void => {
 
 const log = createLog({level: 'error', write: line => process.stderr.write(line), isPretty: false});
 
-/** Milliseconds of each round, as the middle one and the one that 99 of 100 are faster than. */
+/** Times in ms over the rounds: the median and the 99th percentile. */
 const measure = async (name: string, rounds: number, work: (round: number) => unknown): Promise<void> => {
 	const times: number[] = [];
 	for (let round = 0; round < rounds; round++) {

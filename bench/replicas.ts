@@ -1,4 +1,5 @@
-// npm run bench:replicas: what sealed ids cost a call, and what three replicas behind HAProxy do beside one. See README.md.
+// npm run bench:replicas: the cost of sealed ids per call, and of three replicas behind HAProxy compared
+// with one. See README.md.
 
 import {HttpSession} from './http-session.js';
 import {cpuMicros} from './process-stats.js';
@@ -7,13 +8,16 @@ import {median} from './results.js';
 import {must, SMALL} from './slices.js';
 
 const CLIENTS = 50;
-/** Calls of one turn. Turns are short, so that what else the machine does in the meantime is much the same for both sides. */
+/** Calls per turn. Turns are short, so that both sides see about the same load of the machine. */
 const CALLS = 2000;
 const ROUNDS = 40;
-/** Pairs of processes that are compared for what sealing costs: how one of them is compiled tells more than that. */
+/**
+ * Process pairs for the cost of sealing. The variation between processes, due to compilation, exceeds that
+ * cost.
+ */
 const PAIRS = 5;
 const PAIR_ROUNDS = 10;
-/** Each replica has its code compiled by as many calls before anything is measured. */
+/** The calls that warm up each replica. */
 const WARM_UP = 20_000;
 const START_MS = 30_000;
 const GOALS = {sealed: 1.05, three: 0.8};
@@ -25,7 +29,7 @@ const say = (line: string): void => {
 
 type Clients = readonly HttpSession[];
 
-/** Begins the sessions of all clients, each with a connection of its own. */
+/** Opens the sessions of all clients, each on its own connection. */
 const begin = async ({port}: Running, service: string): Promise<Clients> => {
 	const url = new URL(`http://127.0.0.1:${port}/mcp/${service}`);
 	const clients = Array.from({length: CLIENTS}, () => new HttpSession(url));
@@ -33,7 +37,7 @@ const begin = async ({port}: Running, service: string): Promise<Clients> => {
 	return clients;
 };
 
-/** Lets clients call, each as soon as it has its answer. Resolves to the calls of a second. */
+/** Runs the clients concurrently, each with one call at a time. Resolves to the calls per second. */
 const load = async (clients: Clients, calls = CALLS): Promise<number> => {
 	let left = calls;
 	const start = performance.now();
@@ -45,7 +49,7 @@ const load = async (clients: Clients, calls = CALLS): Promise<number> => {
 	return (calls * 1000) / (performance.now() - start);
 };
 
-/** Two things that were measured in turns: the medians of both, and of what the second is beside the first. */
+/** Two measurements in alternation: both medians, and the median of their ratio. */
 type Compared = {readonly one: number; readonly other: number; readonly ratio: number};
 
 type Turns = {readonly ones: number[]; readonly others: number[]};
@@ -57,7 +61,7 @@ const takeTurns = async (
 ): Promise<Turns> => {
 	const [ones, others]: [number[], number[]] = [[], []];
 	for (let round = 0; round < rounds; round++) {
-		// Neither is always the first.
+		// Alternates which one is first.
 		if (round % 2 === 0) ones.push(await one());
 		others.push(await other());
 		if (round % 2 === 1) ones.push(await one());
@@ -71,7 +75,7 @@ const compared = ({ones, others}: Turns): Compared => {
 	return {one: middle(ones), other: middle(others), ratio};
 };
 
-/** The CPU time of a gateway for each call. */
+/** The CPU time of a gateway per call. */
 const costOf = (gateway: Running, clients: Clients) => async (): Promise<number> => {
 	const before = cpuMicros(gateway.pid);
 	await load(clients);

@@ -22,7 +22,7 @@ interface Described {
 	role: Target['role'];
 	version: string | undefined;
 	problem: string | undefined;
-	/** Medians over rounds. */
+	/** Medians over the rounds. */
 	figures: Partial<Record<Figure, number | undefined>>;
 	addedP50: number | undefined;
 	foreignCores: number | undefined;
@@ -49,14 +49,14 @@ const short = (value: number | undefined): string => {
 	}
 	return Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3);
 };
-// JSON with three significant digits or whole numbers: more would only look exact.
+// JSON with three significant digits or integers: more would be false precision.
 const rounded = (_key: string, value: unknown): unknown =>
 	typeof value === 'number' && !Number.isInteger(value) ? Number(short(value)) : value;
 export const toJson = (reports: Report[]): string => `${JSON.stringify({topologies: reports}, rounded)}\n`;
 
 const comparedIn = (topology: string): Figure[] => (topology === 'stdio' ? COMPARED : COMPARED_OVER_HTTP);
 
-/** What was measured of one topology. */
+/** The results of one topology. */
 export interface Found {
 	results: Results;
 	growths: Growth[];
@@ -147,7 +147,7 @@ const leadsTable = (report: Report): string =>
 		]),
 	]);
 
-// What makes a number less trustworthy than it looks is said beside the numbers.
+// Remarks on the reliability of the numbers.
 const remarks = (report: Report): string[] =>
 	report.targets.flatMap(({name, problem, foreignCores, leftovers, log}) => [
 		...(problem ? [`${name}: ${problem}`] : []),

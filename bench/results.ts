@@ -18,7 +18,7 @@ export type Figure =
 	| 'soakRatio'
 	| 'soakSlope';
 
-/** Which direction is good, and how a figure is called in tables. */
+/** The direction and the title of each figure. */
 export const FIGURES: Record<Figure, {title: string; better: 'lower' | 'higher'}> = {
 	startMs: {title: 'start ms', better: 'lower'},
 	readyMs: {title: 'ready ms', better: 'lower'},
@@ -56,10 +56,10 @@ const CALM_ROUNDS_NEEDED = 3;
 /** All samples, by target and figure. */
 export class Results {
 	readonly #samples = new Map<string, Sample[]>();
-	/** Why a target has no or not all figures. */
+	/** The reason why a target has no or not all figures. */
 	readonly problems = new Map<string, string>();
 	readonly logs = new Map<string, LogCheck>();
-	/** Processes that a target left behind when its client went away. */
+	/** The processes that a target left after its client disconnected. */
 	readonly leftovers = new Map<string, number>();
 
 	add(target: string, round: number, foreign: number, values: Partial<Record<Figure, number>>): void {
@@ -73,7 +73,7 @@ export class Results {
 		this.leftovers.set(target, (this.leftovers.get(target) ?? 0) + count);
 	}
 
-	/** One value for each round, the median of its turns; disturbed ones count only when too few are calm. */
+	/** One value per round, the median of its turns. Disturbed ones count only if too few are calm. */
 	byRound(target: string, figure: Figure): Map<number, number> {
 		const all = this.#samples.get(`${target} ${figure}`) ?? [];
 		const calm = all.filter(sample => sample.foreign <= DISTURBED);
@@ -85,12 +85,12 @@ export class Results {
 		return new Map([...rounds].map(([round, values]) => [round, median(values) ?? Number.NaN]));
 	}
 
-	/** The median over rounds. */
+	/** The median over the rounds. */
 	middle(target: string, figure: Figure): number | undefined {
 		return median([...this.byRound(target, figure).values()]);
 	}
 
-	/** The median of the foreign CPU (in cores) during a target's slices. */
+	/** The median CPU use of other programs, in cores, during a target's slices. */
 	foreign(target: string): number | undefined {
 		return median(
 			FIGURE_NAMES.flatMap(name => this.#samples.get(`${target} ${name}`) ?? []).map(s => s.foreign),

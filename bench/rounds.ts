@@ -21,13 +21,13 @@ export interface Bench {
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-// Each round begins with another target, so that none always follows the same one.
+// Each round starts with another target, so that none always follows the same one.
 const rotate = <T>(list: T[], by: number): T[] => {
 	const at = list.length === 0 ? 0 : by % list.length;
 	return [...list.slice(at), ...list.slice(0, at)];
 };
 
-/** Fresh starts of every target, alternating. */
+/** Starts each target afresh, in alternation. */
 export const measureStarts = async (bench: Bench, targets: Target[]): Promise<void> => {
 	for (let round = 0; round < bench.limits.starts; round++) {
 		for (const target of rotate(targets, round)) {
@@ -52,7 +52,7 @@ const measureStart = async ({noise, results, say}: Bench, target: Target, round:
 	}
 };
 
-/** One warm instance of every target that works; they all live through the rounds and are idle most of the time. */
+/** Starts one instance of each target. It lives through all rounds, mostly idle. */
 export const startAll = async (bench: Bench, targets: Target[]): Promise<Instance[]> => {
 	const instances: Instance[] = [];
 	for (const target of targets.filter(({name}) => !bench.results.problems.has(name))) {
@@ -68,9 +68,9 @@ export const startAll = async (bench: Bench, targets: Target[]): Promise<Instanc
 	return instances;
 };
 
-// Kind by kind and not target by target, in short turns: what is compared then lies a second apart, not minutes.
-// Direct is first and last, as every added latency is a difference to it; pipe and ours stay neighbours, as the
-// goals compare them. Peers are far from any goal's edge and have one turn in a round.
+// Alternates targets within each kind of slice, in short turns, so that compared samples are a second apart,
+// not minutes. Direct is first and last, since each added latency is a difference to it. pipe and bridge are
+// neighbors, since the goals compare them. Peers are far from any goal's limit and have one turn per round.
 const orderFor = (instances: Instance[], turn: number, withPeers: boolean): Instance[] => {
 	const direct = instances.filter(({target}) => target.role === 'direct');
 	const close = instances.filter(({target}) => target.role === 'limit' || target.role === 'ours');
@@ -90,7 +90,7 @@ export const measureRound = async (bench: Bench, instances: Instance[], round: n
 	}
 };
 
-/** Calls that come alone. */
+/** Measures single calls. */
 export const measureLatency = (bench: Bench, instances: Instance[], round: number): Promise<void> =>
 	measureKind(bench, instances, sequentialSlice, round, bench.limits.latencyPasses);
 
@@ -118,7 +118,7 @@ const measureSlice = async (bench: Bench, instance: Instance, slice: Slice, roun
 	}
 	try {
 		const {value, foreign} = await bench.noise.calmest(() => slice(instance, bench.limits));
-		// Direct has no proxy: its CPU and memory would be zero and mean nothing.
+		// Direct has no proxy, so its CPU and memory would be meaningless zeros.
 		const kept = Object.entries(value).filter(([figure]) => role !== 'direct' || !/^cpu|^rss/.test(figure));
 		bench.results.add(name, round, foreign, Object.fromEntries(kept));
 	} catch (error) {
@@ -127,7 +127,7 @@ const measureSlice = async (bench: Bench, instance: Instance, slice: Slice, roun
 	}
 };
 
-/** The last lines of logs, then the end of every instance. */
+/** Waits for the last log lines, and stops each instance. */
 export const finishAll = async ({results}: Bench, instances: Instance[]): Promise<void> => {
 	for (const instance of instances) {
 		const {name} = instance.target;

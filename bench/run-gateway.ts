@@ -1,6 +1,6 @@
 /**
- * What `run` adds, end to end: the same call of the same server through the built gateway, made directly at its service,
- * as a tool of all servers as one, and in `run`.
+ * The end-to-end cost of `run`: the same call of the same server through the built gateway, made at its
+ * service, as a tool of the hub, and in `run`.
  */
 import {readFileSync} from 'node:fs';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
@@ -18,7 +18,7 @@ import {median} from './results.js';
 
 const TURNS = 600;
 const WARM_TURNS = 40;
-/** Long enough for the next interpreter to be ready, on a quiet machine. */
+/** Long enough to prepare the next interpreter on a quiet machine. */
 const REFILL_MS = 250;
 const VERSION = '2025-11-25';
 const PATIENCE_MS = 30_000;
@@ -35,18 +35,18 @@ const timed = async (call: () => Promise<Answer>): Promise<number> => {
 
 const p50 = (times: readonly number[]): number => median([...times]) ?? Number.NaN;
 
-/** What a process has of memory now, or had at most, in MB. */
+/** The current or peak memory of a process, in MB. */
 const memoryOf = (pid: number, what: 'VmRSS' | 'VmHWM'): number =>
 	Math.round(
 		Number(new RegExp(`${what}:\\s*(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
 	);
 
-/** Times of wall, in milliseconds, each the median of its turns. */
+/** Wall-clock times in ms, each the median of its turns. */
 export type GatewayTimes = {
 	readonly serviceMs: number;
 	readonly toolMs: number;
 	readonly runMs: number;
-	/** The median of what `run` took more than the same call just before it. */
+	/** The median of the time that `run` takes beyond the same call just before it. */
 	readonly addedMs: number;
 	readonly programMs: number;
 	readonly idleMb: number;
@@ -55,7 +55,7 @@ export type GatewayTimes = {
 
 type Calls = {readonly [name in 'service' | 'tool' | 'run' | 'program']: () => Promise<Answer>};
 
-/** The ways in turns, so that what is compared was measured together. */
+/** Measures the variants in alternation, so that compared samples are close in time. */
 async function measure({service, tool, run, program}: Calls) {
 	const times: Array<readonly [number, number, number]> = [];
 	for (let turn = 0; turn < TURNS; turn++)
@@ -74,7 +74,7 @@ async function measure({service, tool, run, program}: Calls) {
 	};
 }
 
-/** Starts the gateway, measures, and ends it. */
+/** Starts the gateway, measures, and stops it. */
 export async function measureThroughGateway(): Promise<GatewayTimes> {
 	const folder = await mkdtemp(join(tmpdir(), 'bridge-run-'));
 	const port = await freePort();

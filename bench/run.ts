@@ -1,4 +1,5 @@
-// npm run bench:run: what `run` adds to the call of a tool, with and without the interpreter. See README.md.
+// npm run bench:run: the cost that `run` adds to a tool call, with and without the interpreter. See
+// README.md.
 
 import {monitorEventLoopDelay} from 'node:perf_hooks';
 import {createLog} from '../lib/core/log.js';
@@ -47,7 +48,10 @@ const check = ({isError, content}: RunResult): void => {
 	}
 };
 
-/** The same call without and with `run`, in turns, so that what is compared was measured together. */
+/**
+ * Measures the same call without and with `run` in alternation, so that compared samples are close in
+ * time.
+ */
 const measurePlain = async (runner: Runner): Promise<{directMs: number; plainMs: number}> => {
 	const direct: number[] = [];
 	const plain: number[] = [];
@@ -58,7 +62,7 @@ const measurePlain = async (runner: Runner): Promise<{directMs: number; plainMs:
 	return {directMs: p50(direct), plainMs: p50(plain)};
 };
 
-/** One program of each kind, each with an interpreter that is ready when it comes. */
+/** Measures one program of each kind, each with a prepared interpreter. */
 const measureWarm = async (runner: Runner): Promise<{warmMs: number; furtherCallMs: number}> => {
 	const one: number[] = [];
 	const many: number[] = [];
@@ -74,7 +78,7 @@ const measureWarm = async (runner: Runner): Promise<{warmMs: number; furtherCall
 	return {warmMs: p50(one), furtherCallMs: (p50(many) - p50(one)) / (CALLS_IN_ONE - 1)};
 };
 
-/** Many programs at once, and how late this process is meanwhile with all else. */
+/** Measures many concurrent programs, and the event loop delay of this process meanwhile. */
 const measureParallel = async (
 	runner: Runner,
 ): Promise<{parallelMs: number; lateMs: number; peakMb: number}> => {
@@ -98,7 +102,7 @@ const measureParallel = async (
 
 const verdict = (value: number, goal: number): string => (value < goal ? 'met' : 'missed');
 
-/** The same end to end, through the built program. */
+/** Measures the same end to end, through the built program. */
 const throughGateway = async (): Promise<GatewayTimes> => {
 	const times = await measureThroughGateway();
 	const {serviceMs, toolMs, runMs, addedMs, programMs, idleMb, peakMb} = times;

@@ -1,4 +1,5 @@
-// npm run bench:serve: what `bridge serve` adds to a turn of Codex, with a fake Codex whose turns take a fixed time.
+// npm run bench:serve: the cost that `bridge serve` adds to a Codex turn, with a fake Codex whose turns take
+// a fixed time.
 
 import {type ChildProcess, spawn} from 'node:child_process';
 import {chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -9,11 +10,11 @@ import {fileURLToPath} from 'node:url';
 import ndjson from 'ndjson';
 import {readNdjson} from '../test/helpers/ndjson.js';
 
-/** How long the model of the fake Codex takes, and how much it varies. */
+/** The turn time of the fake Codex in ms, and its spread. */
 const TURN_MS = 40;
 const SPREAD_MS = 21;
 const ROUNDS = 40;
-/** Turns of all threads together that come first, and take no time in Codex. */
+/** Warm-up turns over all threads, which take no time in Codex. */
 const WARM_UP = 1000;
 const TICK_MS = 10;
 const LOG = 'traffic.ndjson';
@@ -31,7 +32,7 @@ const fakes = {
 	'app-server': file('fixtures/codex/fake-app-server.js'),
 };
 
-/** A client that writes lines and waits for answers. */
+/** A client that writes lines and waits for responses. */
 class Client {
 	readonly #child: ChildProcess;
 	readonly #waiting = new Map<unknown, (answer: Json) => void>();
@@ -63,14 +64,14 @@ class Client {
 		return this;
 	}
 
-	/** What the agent said, and the thread. */
+	/** The content and the thread of a turn's result. */
 	async turn(name: string, args: Json): Promise<{readonly content: unknown; readonly threadId: unknown}> {
 		const {result} = await this.ask('tools/call', {name, arguments: args});
 		const {structuredContent} = result as {structuredContent: {content: unknown; threadId: unknown}};
 		return structuredContent;
 	}
 
-	/** The CPU time that the process has used, without its children. */
+	/** The CPU time of the process, without its children. */
 	get cpuMs(): number {
 		const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
 		return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
@@ -83,7 +84,7 @@ class Client {
 
 type Measured = {readonly times: number[]; readonly wrong: number; readonly cpuMs: number};
 
-/** Each thread asks and waits, again and again, all at once; first so that all is warm, and then in earnest. */
+/** Runs turns on all threads concurrently, first as a warm-up and then with measurement. */
 async function measure(client: Client, threads: number, isBridge: boolean): Promise<Measured> {
 	const times: number[] = [];
 	let wrong = 0;
@@ -93,7 +94,8 @@ async function measure(client: Client, threads: number, isBridge: boolean): Prom
 	};
 	const ask = async (threadId: unknown, at: number, rounds: number, isTimed: boolean): Promise<void> => {
 		for (let round = 0; round < rounds; round++) {
-			// Threads that all end their turns at once would wait for each other, which agents do not.
+			// A spread of the turn times: threads whose turns all end at once would wait for each other,
+			// unlike real agents.
 			const turnMs = isTimed ? TURN_MS + ((at * 7 + round * 13) % SPREAD_MS) : 0;
 			const said = `${isTimed ? 'turn' : 'warm'} ${at} ${round}`;
 			const prompt = `say:${said}\nslow:${turnMs}`;
@@ -116,7 +118,7 @@ const at = (times: readonly number[], share: number): number =>
 
 type LogLine = {readonly time: string; readonly side?: string; readonly message?: Json};
 
-/** What a line of the traffic log says of a turn: which, and what of it. */
+/** The turn and the event of a line in the traffic log. */
 function eventOf({
 	time,
 	side,
@@ -125,12 +127,15 @@ function eventOf({
 	const isCall = message?.method === 'tools/call';
 	const [turn] = /turn \d+ \d+/.exec(JSON.stringify(isCall ? message.params : (message?.result ?? ''))) ?? [];
 	if (turn === undefined) return;
-	// The log has microseconds, which dates do not.
+	// The log has microseconds, which Date does not support.
 	const at = Date.parse(`${time.slice(0, 19)}Z`) + Number(`0.${time.slice(20, -1)}`) * 1000;
 	return {turn, what: `${side} ${isCall ? 'asked' : 'answered'}`, at};
 }
 
-/** How long calls and answers were inside of bridge, by its own traffic log: what other processes do is not in it. */
+/**
+ * The time that calls and responses spent in bridge according to its traffic log, which excludes other
+ * processes.
+ */
 function insideTimes(log: string): number[] {
 	const turns = new Map<string, Map<string, number>>();
 	for (const line of readNdjson<LogLine>(log)) {
@@ -147,7 +152,7 @@ function insideTimes(log: string): number[] {
 	);
 }
 
-/** A folder with all that a run needs, and what to start in it. */
+/** Creates a folder with all files of a run. Returns the command. */
 function target(kind: keyof typeof fakes, isBridge: boolean, folder: string): Client {
 	const program = join(folder, `codex-${kind}`);
 	writeFileSync(

@@ -20,7 +20,7 @@ export const SMALL = payload(100);
 const BIG = payload(MEGABYTE);
 const WANT_BIG = `{"bytes":${MEGABYTE}}`;
 
-/** Refuses an answer that is none, or is too short. */
+/** Throws for a missing or truncated response. */
 export const must = (answer: Answer, atLeast: number): void => {
 	if (!answer.ok || answer.size < atLeast) {
 		throw new Error(`a call failed (${answer.size} bytes): ${answer.why ?? 'shorter than it should be'}`);
@@ -36,14 +36,17 @@ interface Cost {
 	cpuMicrosPerCall: number;
 }
 
-// After a pause the first calls meet cold caches, so that some go ahead and are not measured.
+// The first calls after a pause meet cold caches, so some unmeasured ones come first.
 const leadIn = async (instance: Instance): Promise<void> => {
 	for (let call = 0; call < LEAD_IN; call++) {
 		must(await instance.client.call(instance.tools.echo, SMALL), 100);
 	}
 };
 
-/** Time and proxy CPU of some calls. A log is waited for before the CPU is read: writing it is part of the price. */
+/**
+ * Measures time and proxy CPU of some calls. Waits for the log before reading the CPU, since writing it is
+ * part of the cost.
+ */
 export const measureCost = async (
 	instance: Instance,
 	limitMs: number,
@@ -68,7 +71,7 @@ export interface Sequence {
 	ms: number;
 }
 
-/** One call after the other; returns how long each took, in ms. */
+/** Makes sequential calls, and returns their times in ms. */
 export const oneByOne = async (instance: Instance, sequence: Sequence): Promise<number[]> => {
 	const times: number[] = [];
 	const giveUp = performance.now() + sequence.ms;
@@ -81,7 +84,7 @@ export const oneByOne = async (instance: Instance, sequence: Sequence): Promise<
 	return times;
 };
 
-/** `width` callers at once until `more` says stop; returns the number of calls. */
+/** Runs `width` concurrent callers until `more` returns false. Returns the number of calls. */
 export const manyAtOnce = async (instance: Instance, width: number, more: () => boolean): Promise<number> => {
 	let calls = 0;
 	const caller = async (): Promise<void> => {
@@ -131,18 +134,19 @@ export const bigResultSlice: Slice = async (instance, limits) => {
 
 export const bigEchoSlice: Slice = async (instance, limits) => {
 	const cost = await bigSlice(instance, limits, instance.tools.echo, BIG);
-	// Right after the work that needs most of it: an idle process gives memory back, sooner or later.
+	// Sampled right after the peak, since idle processes release memory.
 	return {
 		echoRate: cost.calls / cost.seconds,
 		rss: proxyUsage(instance.client.pid, instance.folder).rssMegabytes,
 	};
 };
 
-/** Code that has not run often is slow in Node: everything is called often enough before it is measured. */
+/** Warms up each kind of call, since Node compiles hot code late. */
 export const warmUp = async (instance: Instance, limits: Limits): Promise<void> => {
 	const {warmUpCalls: calls} = limits;
 	await sequentialSlice(instance, {...limits, sequentialCalls: calls});
-	// By number, as on a busy machine a stretch of time may hold too few; peers are far from any goal's edge.
+	// Limited by count, since a busy machine may make too few calls in a given time. Peers are far from any
+	// goal's limit.
 	let left = instance.target.role === 'peer' ? calls : 5 * calls;
 	const giveUp = performance.now() + WARM_UP_MS;
 	await manyAtOnce(instance, WIDTH, () => left-- > 0 && performance.now() < giveUp);
@@ -153,7 +157,7 @@ export const warmUp = async (instance: Instance, limits: Limits): Promise<void> 
 		if (instance.target.role !== 'peer') {
 			throw error;
 		}
-		// Some proxies do not carry so much. What they can do is measured all the same.
+		// Some proxies cannot forward messages of this size. The other figures are still measured.
 		instance.isForSmall = true;
 	}
 };

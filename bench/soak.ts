@@ -9,7 +9,7 @@ const PIECES = 100;
 const PIECE_MS = 30_000;
 const TENTH = 10;
 
-// The slope of the line that lies closest to all of them.
+// The slope of the least-squares line.
 const slopeOf = (values: number[]): number => {
 	const middle = (values.length - 1) / 2;
 	const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -34,8 +34,8 @@ const watch = async (instance: Instance, calls: number): Promise<number[]> => {
 };
 
 /**
- * Memory during many calls that come one after the other: that of the last tenth over that of the tenth at half time,
- * and by how much it grows in the second half. In the first half a heap finds its size.
+ * Measures memory during many sequential calls: the ratio of the last tenth to the tenth at half time, and
+ * the growth in the second half. The heap finds its size in the first half.
  */
 export const measureSoak = async (target: Target, limits: Limits): Promise<Values> => {
 	const instance = await startInstance(target);

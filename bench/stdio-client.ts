@@ -9,7 +9,9 @@ interface Pending {
 
 const NEWLINE = 10;
 
-/** A raw MCP client on a child's stdio: no SDK, so that the client costs little and the same for every target. */
+/**
+ * A raw MCP client on a child's stdio, without an SDK, so that it is cheap and the same for each target.
+ */
 export class StdioClient implements Client {
 	readonly #program: Program;
 	readonly #pending = new Map<number, Pending>();
@@ -49,7 +51,7 @@ export class StdioClient implements Client {
 		return this.#send(id, callText(id, tool, argumentsJson));
 	}
 
-	/** End it as a client does, by closing its stdin; what ignores that is ended by signal. */
+	/** Closes stdin as clients do. A process that ignores that is killed. */
 	close(): Promise<void> {
 		return this.#program.end(['SIGTERM', 'SIGKILL']);
 	}

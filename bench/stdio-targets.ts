@@ -11,7 +11,7 @@ const sdkProxy = (): Target =>
 		command: ({server}) => [node, programPath('sdk-proxy'), benchFolder, '--', ...server],
 	}));
 
-// mcpmon and reloaderoo wrap a server's command line; both command forms are from their own documentation.
+// mcpmon and reloaderoo wrap a server's command line. The command forms are from their documentation.
 const mcpmon = (): Target =>
 	peer('mcpmon', 'mcpmon', program => ({command: ({server}) => [node, program, ...server]}));
 const reloaderoo = (): Target =>
@@ -19,7 +19,7 @@ const reloaderoo = (): Target =>
 		command: ({server}) => [node, program, 'proxy', '--', ...server],
 	}));
 
-// mcporter has its servers in a file and serves all of them, behind a daemon of its own.
+// mcporter reads its servers from a file and runs all of them behind its own daemon.
 const mcporter = (): Target =>
 	peer('mcporter', 'mcporter', program => ({
 		ownHome: true,

@@ -1,35 +1,37 @@
 import {findPeer} from './peers.js';
 
-/** What a target is started with. */
+/** The parameters of a target's start. */
 export interface Place {
-	/** The command of the server, for a target that starts it. */
+	/** The command of the server, for targets that start it. */
 	server: string[];
-	/** Where the server listens, for a target that is told so. */
+	/** The URL of the server, for targets that connect to it. */
 	serverUrl: string;
-	/** Where the target is to listen, if it does. */
+	/** The port for the target, if it listens. */
 	port: number;
 	folder: string;
 }
 
-/** What is put in front of the server, and how it is started. */
+/** A proxy in front of the server, and its command. */
 export interface Target {
 	name: string;
 	role: 'direct' | 'limit' | 'peer' | 'ours';
 	version?: string;
-	/** The peer's package is not in bench/node_modules: listed in the report, never measured. */
+	/** Whether the peer's package is missing in bench/node_modules: listed in the report, not measured. */
 	absent?: true;
-	/** It writes a traffic log, whose completeness is checked after every slice. */
+	/** Whether it writes a traffic log, which is checked for completeness after each slice. */
 	logs?: true;
 	command(place: Place): string[];
-	/** Where it serves, if it serves HTTP. */
+	/** The path of its endpoint, if it serves HTTP. */
 	path?: string;
-	/** The server behind it is an HTTP server that runs already. */
+	/** Whether it connects to a running HTTP server. */
 	isInFrontOfHttp?: true;
 	/** Files written into the folder before the start, by name. */
 	files?(place: Place): Record<string, unknown>;
-	/** What its client asks for, where that is not what the server speaks. */
+	/** The protocol version of its client, if it differs from the server's. */
 	clientVersion?: string;
-	/** Its home is the temporary folder, so that it neither reads nor leaves settings of the user. */
+	/**
+	 * Whether its home is the temporary folder, so that it neither reads nor leaves settings of the user.
+	 */
 	ownHome?: true;
 }
 

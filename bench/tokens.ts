@@ -1,6 +1,6 @@
 /**
- * What a model pays for tools before it has called any: the size of `tools/list` of servers that it is connected to
- * directly, against the same servers behind the hub. Real servers, those of the acceptance tests.
+ * The token cost of tools before the first call: the size of `tools/list` of directly connected servers
+ * compared with the same servers behind the hub. Uses the real servers of the acceptance tests.
  */
 
 import {spawn} from 'node:child_process';
@@ -18,10 +18,9 @@ type Json = {readonly [key: string]: unknown};
 const COUNTS = [1, 5, 11];
 const PATIENCE_MS = 60_000;
 const POLL_MS = 100;
-/** As the vendors' rule of thumb has it; what a model's own tokenizer makes of JSON differs by a fifth or so. */
+/** The rule of thumb of model vendors. Real tokenizers differ by about a fifth for JSON. */
 const BYTES_A_TOKEN = 4;
 
-/** A client of the hub. */
 class Client {
 	readonly #child;
 	readonly #waiting = new Map<unknown, (message: Json) => void>();
@@ -55,7 +54,7 @@ class Client {
 	}
 }
 
-/** A hub in front of these servers that shows both, when all of them are there. */
+/** Starts a hub with both the tools and `run`, and waits for all servers. */
 async function startHub(folder: string, servers: Json): Promise<Client> {
 	const {length} = Object.keys(servers);
 	const file = join(folder, `${length}.json`);
@@ -63,7 +62,7 @@ async function startHub(folder: string, servers: Json): Promise<Client> {
 	const client = new Client(file);
 	const clientInfo = {name: 'bench', version: '1'};
 	await client.ask('initialize', {protocolVersion: '2025-11-25', capabilities: {}, clientInfo});
-	// A busy machine may need longer than the hub waits for its servers.
+	// On a busy machine, slow servers join after the hub's wait for them.
 	for (const since = performance.now(); ; ) {
 		const text = await client.run('proxy.list_servers()');
 		if (text.split('"connected":true').length > length) return client;
@@ -77,7 +76,7 @@ const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(val
 const size = (bytes: number): string => `${bytes} B ≈ ${Math.round(bytes / BYTES_A_TOKEN)} tokens`;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** What servers list by themselves is what the hub lists of them, under their tools' own names. */
+/** Compares each server's own list with the hub's list of its tools, under their original names. */
 async function compare(folder: string, services: ReadonlyArray<readonly [string, Service]>): Promise<void> {
 	const client = await startHub(folder, Object.fromEntries(services));
 	const {result} = await client.ask('tools/list');

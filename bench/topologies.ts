@@ -3,11 +3,11 @@ import type {Options} from './options.js';
 import {stdioTargets} from './stdio-targets.js';
 import type {Target} from './target.js';
 
-/** What a client speaks, and what a server does. */
+/** The transports of a client and a server. */
 export interface Topology {
 	name: string;
 	title: string;
-	/** The program that nothing can be much faster than. */
+	/** The name of the minimal program, the lower bound for all others. */
 	limit: string;
 	targets(options: Options): Target[];
 }
@@ -19,7 +19,7 @@ const topologies: Topology[] = [
 	{name: 'stdio-http', title: 'stdio → proxy → HTTP', limit: 'stdio-to-http', targets: stdioToHttp},
 ];
 
-/** Those that `--topo` names: by their name, by a part of it, or all of them. */
+/** The topologies that `--topo` selects by name or part of a name; all by default. */
 export const chooseTopologies = ({topo}: Options): Topology[] => {
 	const names = topo ?? ['stdio', 'http'];
 	const unknown = names.filter(name => !topologies.some(topology => isMeant(name, topology)));
@@ -33,13 +33,13 @@ export const chooseTopologies = ({topo}: Options): Topology[] => {
 const isMeant = (name: string, topology: Topology): boolean =>
 	topology.name === name || (name === 'http' && topology.name.includes('http'));
 
-/** The targets of a topology; `--only` leaves out the rest but never direct. */
+/** The targets of a topology. `--only` selects some, and always direct. */
 export const chooseTargets = (topology: Topology, options: Options): Target[] => {
 	const all = topology.targets(options);
 	return all.filter(target => target.role === 'direct' || (options.only?.includes(target.name) ?? true));
 };
 
-/** Refuses names of targets that nothing has that is to be measured. */
+/** Rejects names that match no target. */
 export const checkNames = (chosen: Topology[], options: Options): void => {
 	const known = new Set(chosen.flatMap(topology => topology.targets(options).map(({name}) => name)));
 	const unknown = options.only?.filter(name => !known.has(name)) ?? [];

@@ -10,7 +10,7 @@ export interface LogCheck {
 
 const POLL_MS = 20;
 const STILL_POLLS = 3;
-// Longer than a few lines wait in bridge for more to be written with them.
+// Longer than bridge's flush interval.
 const LAST_LINES_MS = 2500;
 const LONGEST_DRAIN_MS = 15_000;
 const CHUNK = 1 << 20;
@@ -18,9 +18,9 @@ const NEWLINE = 10;
 const HEAD = 200;
 
 /**
- * Reads what a target logged during a slice. A log written behind the traffic could look fast by falling behind or
- * by dropping, so after each slice it is waited for and its messages are counted; then the file is emptied, as
- * five rounds would fill a small disk.
+ * Reads the log of a target after each slice. A log written asynchronously could look fast by falling
+ * behind or by dropping lines. So after each slice the bench waits for it, counts its messages, and
+ * empties the file, since five rounds would fill a small disk.
  */
 export class TrafficLog {
 	readonly #file: string;
@@ -31,12 +31,12 @@ export class TrafficLog {
 		this.#file = file;
 	}
 
-	/** When something was last written to the file, in ms since the epoch. */
+	/** Time of the last write to the file, in ms since the epoch. */
 	get writtenAt(): number {
 		return statSync(this.#file, {throwIfNoEntry: false})?.mtimeMs ?? Date.now();
 	}
 
-	/** Wait until the file no longer grows. */
+	/** Waits until the file no longer grows. */
 	async drain(): Promise<void> {
 		const start = performance.now();
 		let size = this.#size();
@@ -53,7 +53,7 @@ export class TrafficLog {
 		this.check.longestDrainMs = Math.max(this.check.longestDrainMs, lastGrowth - start);
 	}
 
-	/** Count the messages logged since the last time and empty the file. */
+	/** Counts the messages since the last call, and empties the file. */
 	collect(expected: number): void {
 		this.check.expected += expected;
 		if (!existsSync(this.#file)) {
@@ -70,13 +70,13 @@ export class TrafficLog {
 		truncateSync(this.#file, 0);
 	}
 
-	/** Count what comes when there is no more traffic. */
+	/** Counts the rest after the end of the traffic. */
 	async finish(): Promise<void> {
 		await sleep(LAST_LINES_MS);
 		this.collect(0);
 	}
 
-	/** Empty the file without counting: what was logged before the first slice is not part of the check. */
+	/** Empties the file without counting: messages before the first slice are not checked. */
 	async forget(): Promise<void> {
 		await this.drain();
 		this.collect(0);
@@ -87,13 +87,13 @@ export class TrafficLog {
 		return existsSync(this.#file) ? statSync(this.#file).size : 0;
 	}
 
-	// A writer that does not append goes on at its old place in the emptied file and leaves a hole of zeros before it.
+	// A writer that does not append continues at its old offset in the emptied file, after a hole of zeros.
 	#start(handle: number): number {
 		const first = Buffer.alloc(1);
 		return readSync(handle, first, 0, 1, 0) === 1 && first[0] === 0 ? this.#end : 0;
 	}
 
-	// Only the head of a line is looked at: lines may be megabytes long.
+	// Reads only the start of each line, since lines may have megabytes.
 	#count(handle: number, start: number, size: number): void {
 		const chunk = Buffer.alloc(CHUNK);
 		let head = '';

@@ -6,7 +6,7 @@ const TOOLS = 100;
 const TURNS = 30;
 const TIMES = 10;
 
-/** A list as real servers have it: about 600 bytes a tool. */
+/** A typical list, about 600 bytes per tool. */
 const list = (): string => {
 	const property = {
 		type: 'string',
@@ -32,8 +32,8 @@ const cpuOf = (work: () => void): number => {
 };
 
 /**
- * CPU of a list of 100 tools from a 2025-11-25 server to a 2025-03-26 client, bytes to bytes with every tool changed,
- * over that of parsing it and writing it out: one ratio a turn, both measured in it.
+ * CPU of translating a list of 100 tools from a 2025-11-25 server to a 2025-03-26 client, from bytes to
+ * bytes with each tool changed, relative to parsing and serializing it. One ratio per turn.
  */
 export const measureListTranslation = (): number[] => {
 	const text = list();

@@ -1,4 +1,5 @@
-// npm run bench:view: how soon `bridge view` shows a log of 1 GB, beside `wc -l` of it, and in how much memory. See README.md.
+// npm run bench:view: how soon `bridge view` shows a log of 1 GB, compared with `wc -l`, and its memory. See
+// README.md.
 
 import {type ChildProcess, spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
@@ -13,7 +14,7 @@ import type {ListedRows} from '../lib/view/page/types.js';
 const LINES = 1_000_000;
 const BYTES = 2 ** 30;
 const ROUNDS = 5;
-/** What is wanted. */
+/** The goals: the ratio to `wc -l`, and megabytes. */
 const [MAX_RATIO, MAX_MEGABYTES] = [3, 300];
 const bridge = fileURLToPath(new URL('../bin/bridge.js', import.meta.url));
 
@@ -30,13 +31,13 @@ function countLines(file: string): number {
 	return performance.now() - start;
 }
 
-/** The most memory that a process has had, in megabytes. */
+/** The peak memory of a process, in megabytes. */
 const peakMegabytes = ({pid}: ChildProcess): number =>
 	Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
 type Look = {readonly firstMs: number; readonly allMs: number; readonly megabytes: number};
 
-/** From the start of the program to the first rows that its page would show, and to all of them. */
+/** Measures the time from the start of the program to the first rows of the page, and to all rows. */
 async function look(file: string): Promise<Look> {
 	const start = performance.now();
 	const child = spawn(process.execPath, [bridge, 'view', file], {stdio: ['ignore', 'pipe', 'ignore']});
@@ -49,7 +50,7 @@ async function look(file: string): Promise<Look> {
 	const firstMs = performance.now() - start;
 	while ((await rows('count=1')).total < LINES) await pause(50);
 	const allMs = performance.now() - start;
-	// Looking at the end, at errors and for a text is part of the memory that it takes.
+	// Reads at the end, of errors and by search are included in the memory.
 	await rows(`from=${LINES - 50}&count=50`);
 	while ((await rows('count=50&show=errors&text=tempor')).share < 1) await pause(50);
 	const megabytes = peakMegabytes(child);

@@ -1,6 +1,5 @@
-// A small MCP server for the benchmark, on stdio, or on HTTP where it is given a port.
-//   node echo-server.js FOLDER [PORT]
-// The folder is ignored: the bench puts its temporary one there to recognise its own processes.
+// A small MCP server for the benchmark, on stdio, or on HTTP with a port: `node echo-server.js FOLDER
+// [PORT]`. FOLDER is unused: it marks the processes of the bench.
 
 import {randomUUID} from 'node:crypto';
 import {createServer, type ServerResponse} from 'node:http';

@@ -1,5 +1,5 @@
-// What the benchmark's server answers. It does as little as it can, so that what is measured is the proxy in front of it.
-// Tools: echo (payload → the same text) and blob (bytes → a text of that size).
+// The responses of the benchmark's server. It does as little as possible, so that the proxy dominates the
+// measurement. Tools: echo (payload → the same text) and blob (bytes → a text of that size).
 
 interface Request {
 	id?: number | string;
@@ -18,7 +18,7 @@ const tool = (name: string, property: string, type: string): unknown => ({
 });
 const TOOLS = JSON.stringify({tools: [tool('echo', 'payload', 'string'), tool('blob', 'bytes', 'number')]});
 
-// A blob is JSON text already, made once for each size: a real server's work is not the subject.
+// Blobs are cached as JSON text by size, since the work of a real server is not measured.
 const blobs = new Map<number, string>();
 const blobJson = (bytes: number): string => {
 	const size = Math.min(Math.max(0, bytes), MAX_BLOB);
@@ -37,7 +37,7 @@ const refusal = (id: unknown, code: number, message: string): string =>
 	`${JSON.stringify({jsonrpc: '2.0', id, error: {code, message}})}\n`;
 const textResult = (textJson: string): string => `{"content":[{"type":"text","text":${textJson}}]}`;
 
-// Of a big echo call only the id and the span of the payload are taken, so that parsing here does not hide the proxy.
+// Reads only the id and the payload of a big echo call, so that parsing does not hide the cost of the proxy.
 const bigEcho = (line: string): string | undefined => {
 	const start = line.indexOf('"payload":"') + '"payload":'.length;
 	const end = line.lastIndexOf('"}');
@@ -61,7 +61,7 @@ const callTool = (message: Request): string => {
 	}
 };
 
-/** The answer to a message, as a line; nothing if it has none. */
+/** The response to a message as a line, or undefined for notifications. */
 export const answerTo = (line: string): string | undefined => {
 	const fast = line.length > BIG ? bigEcho(line) : undefined;
 	if (fast !== undefined) {

@@ -1,5 +1,5 @@
-// The limit between HTTP and stdio: one child for all, nothing checked, of a message only its id is touched.
-//   node http-to-stdio.js FOLDER PORT -- SERVER ARGS…
+// The limit between HTTP and stdio: one child for all clients, no checks, only ids are rewritten. Usage:
+// `node http-to-stdio.js FOLDER PORT -- SERVER ARGS…`.
 
 import {spawn} from 'node:child_process';
 import {randomUUID} from 'node:crypto';
@@ -21,7 +21,7 @@ const pending = new Map<string, {response: ServerResponse; id: string; session: 
 let lastId = 0;
 let parts: Buffer[] = [];
 
-/** A message with another id, and the id that it had; nothing if it has none. */
+/** Replaces the id of a message. Returns the new message and the old id, or undefined without an id. */
 const exchangeId = (line: Buffer, to: (id: string) => string | undefined): Buffer[] | undefined => {
 	const head = line.toString('latin1', 0, HEAD);
 	const found = ID.exec(head);

@@ -1,5 +1,5 @@
-// The limit: what any Node process between client and server costs when it only moves bytes.
-//   node pipe.js [anything] -- SERVER ARGS…
+// The limit: the cost of a Node process between client and server that only copies bytes. Usage: `node
+// pipe.js [anything] -- SERVER ARGS…`.
 
 import {spawn} from 'node:child_process';
 
@@ -12,6 +12,6 @@ const child = spawn(command, rest, {stdio: ['pipe', 'pipe', 'inherit']});
 process.stdin.pipe(child.stdin);
 child.stdout.pipe(process.stdout);
 child.on('error', () => process.exit(2));
-// 'close', not 'exit': the child's last bytes may still be on their way when it has ended.
+// 'close', not 'exit': the last bytes of the child may arrive after its exit.
 child.on('close', code => process.exit(code ?? 1));
 process.on('SIGTERM', () => child.kill());

@@ -1,5 +1,5 @@
-// The limit between HTTP and HTTP: what any Node process costs that passes requests on and looks at nothing.
-//   node reverse-proxy.js FOLDER PORT URL
+// The limit between HTTP and HTTP: a Node process that forwards requests without inspection. Usage: `node
+// reverse-proxy.js FOLDER PORT URL`.
 
 import {Agent, createServer, type IncomingHttpHeaders, request} from 'node:http';
 

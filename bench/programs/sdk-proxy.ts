@@ -1,8 +1,7 @@
-// The obvious proxy: a Client and a Server of the official SDK back to back.
-//   node sdk-proxy.js FOLDER [--port PORT] (--url URL | -- SERVER ARGS…)
-// FOLDER is the one whose node_modules holds the SDK; with a port it serves HTTP, and else its own stdio.
-// The SDK is a peer of the bench and not a dependency of the project, so it is found at run time and only the few
-// members used here are described.
+// The obvious proxy: a Client and a Server of the official SDK back to back. Usage: `node sdk-proxy.js
+// FOLDER [--port PORT] (--url URL | -- SERVER ARGS…)`. FOLDER contains the node_modules with the SDK. With a
+// port it serves HTTP, otherwise stdio. The SDK is a peer of the bench, not a dependency of the project, so
+// it is imported at run time and only the members used here have types.
 
 import {randomUUID} from 'node:crypto';
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';

@@ -1,5 +1,5 @@
-// The limit between stdio and HTTP: each line is posted, and what is answered is a line.
-//   node stdio-to-http.js FOLDER URL
+// The limit between stdio and HTTP: posts each line, and writes each response as a line. Usage: `node
+// stdio-to-http.js FOLDER URL`.
 
 import {Agent, type IncomingMessage, request} from 'node:http';
 

@@ -1,5 +1,5 @@
-// The limit of raw TCP: what any Node process between two sockets costs when it only moves bytes.
-//   node tcp-pipe.js PORT TARGET_PORT
+// The limit of raw TCP: a Node process between two sockets that only copies bytes. Usage: `node tcp-pipe.js
+// PORT TARGET_PORT`.
 
 import {connect, createServer} from 'node:net';
 

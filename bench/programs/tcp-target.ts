@@ -1,6 +1,6 @@
-// What raw TCP is forwarded to: gives back what it gets, or sends as much text as it is asked for.
-//   node tcp-target.js PORT
-// The first 16 bytes of a connection say which: E, or D and a number of bytes, filled up with spaces.
+// The TCP server behind forwarders: echoes, or sends the requested amount of text. Usage: `node
+// tcp-target.js PORT`. The first 16 bytes of a connection select the mode: E, or D and a number of bytes,
+// padded with spaces.
 
 import {createServer, type Socket} from 'node:net';
 

@@ -13,7 +13,7 @@ import {node} from '../target.js';
 import {TrafficLog} from '../traffic-log.js';
 import type {RawTarget} from './targets.js';
 
-/** One running target, in front of a program that sends and gives back. */
+/** One running target in front of the TCP server. */
 export type RawInstance = {
 	readonly target: RawTarget;
 	readonly port: number;
@@ -24,7 +24,7 @@ export type RawInstance = {
 };
 
 const START_MS = 30_000;
-/** Longer than lines wait in bridge for others. */
+/** Longer than bridge's flush interval. */
 const LAST_LINES_MS = 2500;
 
 const startOn = async (command: string[], folder: string, port: number): Promise<Program> => {
@@ -44,7 +44,7 @@ const startOn = async (command: string[], folder: string, port: number): Promise
 	return program;
 };
 
-/** Starts what all targets forward to, and returns its port. */
+/** Starts the TCP server behind all targets, and returns its port. */
 export const startDestination = async (): Promise<number> => {
 	const port = await freePort();
 	await startOn([node, programPath('tcp-target'), String(port), runFolder], runFolder, port);
@@ -68,15 +68,15 @@ export const startRaw = async (target: RawTarget, destination: number): Promise<
 	};
 };
 
-/** How long a target has to do nothing, with less than this of a core, before it is the turn of the next one. */
+/** The time that a target must be idle, below this share of a core, before the next turn. */
 const IDLE_MS = 500;
 const IDLE_CORES = 0.1;
 const PROBE_MS = 100;
 const LONGEST_IDLE_MS = 60_000;
 
 /**
- * Waits until a target has nothing left to do: what it does after its turn costs the next one. mitmdump makes its file when
- * the connection is over, and takes seconds of a core before the first byte of it is written.
+ * Waits until a target is idle, since its remaining work would slow the next one. mitmdump writes its file
+ * after the connection has closed, and uses a core for seconds before the first byte.
  */
 const idle = async ({pid, folder}: RawInstance): Promise<void> => {
 	const giveUp = performance.now() + LONGEST_IDLE_MS;
@@ -94,8 +94,8 @@ const idle = async ({pid, folder}: RawInstance): Promise<void> => {
 };
 
 /**
- * Waits until a log is written, counts its gaps, empties it, and has the disk do what it was left with, so that nobody's
- * writing waits for what somebody else wrote. Returns whether nothing is missing from the log, and when it was written.
+ * Waits until a log is written, counts its gaps, empties it, and syncs the disk, so that no target waits
+ * for the writes of another. Returns whether the log is complete, and when it was written.
  */
 export const settle = async (instance: RawInstance): Promise<{isWhole: boolean; writtenAt: number}> => {
 	const {log, target} = instance;

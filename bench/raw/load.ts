@@ -6,7 +6,7 @@ const HEADER = 16;
 const PING = Buffer.alloc(64, 'x');
 const READ_BYTES = 1 << 18;
 
-/** What the target is asked for: see programs/tcp-target.ts. */
+/** The request header of programs/tcp-target.ts. */
 const header = (role: 'E' | 'D', bytes = 0): string => `${role}${bytes}`.padEnd(HEADER);
 
 const opened = async (socket: Socket): Promise<Socket> => {
@@ -15,7 +15,7 @@ const opened = async (socket: Socket): Promise<Socket> => {
 	return socket;
 };
 
-/** Small messages there and back, one after the other, for a time: the median of theirs, in µs. */
+/** Sends small messages back and forth for a given time. Returns their median in µs. */
 export const roundTrips = async (port: number, ms: number): Promise<number> => {
 	const socket = await opened(connect({port, host: '127.0.0.1', noDelay: true}));
 	const times: number[] = [];
@@ -42,13 +42,13 @@ export const roundTrips = async (port: number, ms: number): Promise<number> => {
 	socket.write(header('E'));
 	ping();
 	await once(socket, 'close');
-	// The first ones are of code that is not yet compiled.
+	// The first tenth runs code that is not compiled yet.
 	return median(times.slice(times.length / 10)) ?? Number.NaN;
 };
 
 export type Download = {readonly bytes: number; readonly mbPerSecond: number};
 
-/** Has the target send so much, and reads it, for no longer than so long. `onBytes` is told of what came so far. */
+/** Downloads this number of bytes within a time limit. `onBytes` gets the bytes received so far. */
 export const download = async (
 	port: number,
 	bytes: number,

@@ -1,7 +1,7 @@
 import {median} from '../results.js';
 import type {Figures} from './slices.js';
 
-/** What was measured of a target in a round, and how many cores others used meanwhile. */
+/** The sample of a target in a round, and the cores that other programs used meanwhile. */
 export type Sample = {
 	readonly target: string;
 	readonly round: number;
@@ -22,7 +22,7 @@ const columns: ReadonlyArray<readonly [figure: string, title: string, digits: nu
 	['longGrowth', 'RSS late ÷ midway', 2],
 ];
 
-/** One value for each round: the median of its turns. */
+/** One value per round: the median of its turns. */
 const byRound = (samples: readonly Sample[], target: string, figure: string): Map<number, number> => {
 	const rounds = new Map<number, number[]>();
 	for (const sample of samples) {
@@ -34,7 +34,7 @@ const byRound = (samples: readonly Sample[], target: string, figure: string): Ma
 	return new Map([...rounds].map(([round, values]) => [round, median(values) ?? Number.NaN]));
 };
 
-/** Ratios are taken inside a round, so that a slow minute cancels itself out. */
+/** Ratios are computed within a round, so that slow minutes cancel out. */
 const ratios = (samples: readonly Sample[], figure: string, over: string, under?: string): number[] => {
 	const base = under === undefined ? undefined : byRound(samples, under, figure);
 	return [...byRound(samples, over, figure)]
@@ -68,7 +68,7 @@ const goals: readonly Goal[] = [
 export type Verdict = {
 	readonly title: string;
 	readonly goal: string;
-	/** Median over rounds, and the extremes of them. */
+	/** Median over the rounds, with the extremes. */
 	readonly value: number | undefined;
 	readonly least: number;
 	readonly most: number;

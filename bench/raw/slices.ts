@@ -3,25 +3,25 @@ import {median} from '../results.js';
 import {type RawInstance, settle} from './instance.js';
 import {download, roundTrips} from './load.js';
 
-/** A figure is a number for a round, by its name. */
+/** The numbers of a round, by figure. */
 export type Figures = {readonly [name: string]: number};
 
-/** Fits into the buffer of 256 MiB that a log has by default. */
+/** Fits into a log's default buffer of 256 MiB. */
 const BURST_BYTES = 200e6;
 const BURST_MS = 1500;
 const ENDLESS = 1e12;
 const SAMPLE_MS = 250;
 
-/** What it cost, where that can be told: what a process has used that has ended since is not known. */
+/** The CPU cost, if known: it excludes processes that have exited. */
 const cost = (name: string, cpuMicros: number, bytes: number): Figures =>
 	cpuMicros > 0 ? {[name]: cpuMicros / 1000 / (bytes / 1e6)} : {};
 
-/** Small messages there and back. */
+/** Measures round trips of small messages. */
 export const tripSlice = async ({port}: RawInstance, ms: number): Promise<Figures> => ({
 	p50: await roundTrips(port, ms),
 });
 
-/** As much as it can for a time, and what that costs it. A log may fall behind, and lose lines. */
+/** Measures full speed for a given time, and its cost. A log may fall behind and drop lines. */
 export const streamSlice = async (instance: RawInstance, ms: number): Promise<Figures> => {
 	const {cpuMicros} = proxyUsage(instance.pid, instance.folder);
 	const {bytes, mbPerSecond} = await download(instance.port, ENDLESS, ms);
@@ -30,7 +30,10 @@ export const streamSlice = async (instance: RawInstance, ms: number): Promise<Fi
 	return {stream: mbPerSecond, ...cost('streamCpu', cpu, bytes)};
 };
 
-/** What a log can hold in memory, which has to be whole then. The CPU is also that of writing it. */
+/**
+ * Measures a burst that fits into the log buffer, so that the log must be complete. The CPU includes
+ * writing it.
+ */
 export const burstSlice = async (instance: RawInstance): Promise<Figures> => {
 	const {cpuMicros} = proxyUsage(instance.pid, instance.folder);
 	const {bytes, mbPerSecond} = await download(instance.port, BURST_BYTES, BURST_MS);
@@ -39,7 +42,7 @@ export const burstSlice = async (instance: RawInstance): Promise<Figures> => {
 	return isWhole ? {burst: mbPerSecond, ...cost('burstCpu', cpu, bytes)} : {};
 };
 
-/** As much as it can for a long time: its speed, and whether memory grows in the second half of that. */
+/** Measures full speed for a long time, and the memory growth in its second half. */
 export const longSlice = async (instance: RawInstance, ms: number): Promise<Figures> => {
 	const memory: number[] = [];
 	const timer = setInterval(

@@ -3,26 +3,26 @@ import {delimiter, join} from 'node:path';
 import {bridgeProgram, programPath} from '../paths.js';
 import {node} from '../target.js';
 
-/** Where a target listens, what it forwards to, and where it may write. */
+/** The port of a target, the port that it forwards to, and its folder. */
 export type RawPlace = {readonly port: number; readonly target: number; readonly folder: string};
 
-/** What stands between a client and the program that it talks to over TCP. */
+/** A forwarder between a TCP client and a server. */
 export type RawTarget = {
 	readonly name: string;
-	/** None for direct. */
+	/** Absent for direct. */
 	readonly command?: (place: RawPlace) => string[];
-	/** The log that it writes, which is emptied after each slice. */
+	/** The path of its log, which is emptied after each slice. */
 	readonly log?: (folder: string) => string;
-	/** Whether lines can be told to be missing from that log. */
+	/** Whether its log shows lost lines. */
 	readonly isOurs?: true;
-	/** It is measured for a long time at full speed, and not otherwise. */
+	/** Whether it is measured only for a long time at full speed. */
 	readonly isForLong?: true;
 };
 
 const isInstalled = (program: string): boolean =>
 	(process.env.PATH ?? '').split(delimiter).some(folder => existsSync(join(folder, program)));
 
-/** A command whose output goes where it costs no reader. The folder in it says whose process it is. */
+/** A shell command that discards the output. The folder in it identifies the process. */
 const shell = (command: string, folder: string): string[] => ['sh', '-c', `exec ${command}`, folder];
 
 const haproxy = ({port, target, folder}: RawPlace): string[] => {
@@ -58,7 +58,7 @@ const bridge = ({port, target}: RawPlace, rest: string): string =>
 
 const logOf = (folder: string): string => join(folder, 'log.ndjson');
 
-/** All that can be measured here; `absent` is not installed. */
+/** The targets that can be measured here; `absent` ones are not installed. */
 export const rawTargets = (): {readonly present: RawTarget[]; readonly absent: string[]} => {
 	const all: ReadonlyArray<RawTarget & {readonly program?: string}> = [
 		{name: 'direct'},

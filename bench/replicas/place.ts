@@ -14,13 +14,13 @@ export type Running = {readonly port: number; readonly pid: number};
 const POLL_MS = 50;
 const example = fileURLToPath(new URL('../../../deploy/haproxy.cfg', import.meta.url));
 
-/** Where gateways and balancers run, until it is closed. */
+/** The folder and the processes of gateways and balancers, until it is closed. */
 export class Place {
 	readonly #folder = mkdtempSync(join(tmpdir(), 'bridge-bench-replicas-'));
 	readonly #programs: Program[] = [];
 	readonly #upstream = bareServer();
 
-	/** Starts a gateway with a server behind HTTP, `remote`, and one that it runs itself for all clients, `local`. */
+	/** Starts a gateway with an HTTP upstream, `remote`, and a shared child, `local`. */
 	async gateway(more: (port: number) => object): Promise<Running> {
 		const port = await freePort();
 		const {url} = await this.#upstream;
@@ -36,14 +36,14 @@ export class Place {
 		return this.#start(port, [process.execPath, bridgeProgram, 'gateway', '--config', config]);
 	}
 
-	/** Starts a replica, which others can reach. */
+	/** Starts a replica that others can reach. */
 	replica(secret: string): Promise<Running> {
 		return this.gateway(port => ({secret, advertise: `http://127.0.0.1:${port}`}));
 	}
 
 	/**
-	 * Starts HAProxy with the example of `deploy`, and with what that leaves out if it is to remember sessions. It has one
-	 * thread: elsewhere it would have cores of its own.
+	 * Starts HAProxy with the example in `deploy`, with sticky sessions if requested. It has one thread,
+	 * as if it ran on another machine.
 	 */
 	async balancer(replicas: readonly Running[], remembers = false): Promise<Running> {
 		const port = await freePort();

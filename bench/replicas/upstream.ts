@@ -5,9 +5,8 @@ const HEAD_END = '\r\n\r\n';
 const NOTHING = 'content-length: 0\r\n\r\n';
 
 /**
- * An MCP server on bare sockets: on two cores that all share, what it does not use is there for the replicas.
- *
- * Requests are ASCII and have a Content-Length, as those of the gateway do here.
+ * An MCP server on bare sockets, which leaves most of the two cores to the replicas. Requests must be
+ * ASCII with a Content-Length, like those of the gateway here.
  */
 export const bareServer = async (): Promise<{server: Server; url: string}> => {
 	const server = createServer(socket => {
@@ -27,7 +26,7 @@ export const bareServer = async (): Promise<{server: Server; url: string}> => {
 	return {server, url: `http://127.0.0.1:${port}/mcp`};
 };
 
-/** Where the first request of this text ends, if it is there. */
+/** The end of the first request in the text, if it is complete. */
 const endOf = (text: string): number | undefined => {
 	const head = text.indexOf(HEAD_END);
 	if (head < 0) return;
