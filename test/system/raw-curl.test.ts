@@ -63,7 +63,7 @@ test.serial(
 			id: 4,
 			error: taken,
 		});
-		curl(endpoint, calling(5, 'start-logging', {directory: logs}));
+		curl(endpoint, callOf(5, 'start-logging', {directory: logs}));
 		t.is(String((await exchange(local_port, 'x')).reply), 'x');
 		t.deepEqual(
 			curl(endpoint, callOf(6, 'stop-logging', {directory: logs})),

@@ -22,8 +22,8 @@ const FAILS = /cannot be written/;
 const WORKS = /written again/;
 const text = 'x'.repeat(5000);
 
-/** Talks over so many connections, one after the other. Each gets its answer. */
-async function talk(t: ExecutionContext, raw: Raw, count: number): Promise<void> {
+/** Sends a text over this many connections, one after the other, and reads it back. */
+async function sendTexts(t: ExecutionContext, raw: Raw, count: number): Promise<void> {
 	for (let index = 0; index < count; index++) t.is((await exchange(raw.port, text)).reply.length, 5000);
 }
 
