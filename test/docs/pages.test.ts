@@ -19,7 +19,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 }
 
 for (const file of pages)
-	test(`runs the blocks of ${file}`, async t => {
+	test(`runs the blocks of ${file} [U-P1-6] [U-P1-19]`, async t => {
 		t.timeout(600_000);
 		const page = {file, text: readPage(file), hasPeers: false};
 		const {errors, run, parsed, skipped} = await inTurn(() => runPage(page));

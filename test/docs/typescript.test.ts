@@ -12,7 +12,7 @@ const compile = (project: string): Promise<string> =>
 		execFile(process.execPath, [file, '-p', project], (_, stdout, stderr) => resolve(stdout + stderr));
 	});
 
-test('TypeScript blocks compile against the library', async t => {
+test('TypeScript blocks compile against the library [U-P1-7]', async t => {
 	t.timeout(180_000);
 	const folder = tempFolder(t);
 	const blocks = pages

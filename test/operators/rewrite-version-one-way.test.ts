@@ -10,14 +10,14 @@ test('is an empty stage without a version', t => {
 	t.deepEqual(rewriteVersionOneWay({}), {});
 });
 
-test('sets the target version in initialize, and changes nothing else', t => {
+test('sets the target version in initialize, and changes nothing else [GW-3]', t => {
 	const {client, upstream} = converse(rewriteVersionOneWay({targetVersion: '2025-03-26'}));
 	client.sendText(initialize);
 	client.sendText(response);
 	t.deepEqual(upstream.receivedTexts, [initialize.replace('2025-06-18', '2025-03-26'), response]);
 });
 
-test('sets the client version in the result of initialize, and changes nothing else', t => {
+test('sets the client version in the result of initialize, and changes nothing else [GW-4]', t => {
 	const {client, upstream} = converse(rewriteVersionOneWay({clientVersion: '2025-03-26'}));
 	client.sendText(initialize);
 	client.sendText(response);

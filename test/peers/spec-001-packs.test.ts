@@ -44,7 +44,7 @@ test.serial('spec 001, Unknown proxy pack: the error lists the available packs',
 	t.regex(text, /Unknown pack 'unknown'\. Available packs: everything, files, memory, proxy/);
 });
 
-test.serial('spec 001, Unknown tool in pack: the error lists the tools of the pack', async t => {
+test.serial('spec 001, Unknown tool in pack: the error lists the tools of the pack [HUB-8]', async t => {
 	const hub = sharedHub();
 	const {text, isError} = await hub.run('memory.nonexistent()');
 	t.true(isError);

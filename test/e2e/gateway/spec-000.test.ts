@@ -37,7 +37,7 @@ test('Unknown service: 404, with the names of known services', async t => {
 	t.is(upstream.met.length, 0);
 });
 
-test('Known service: a request is forwarded to the configured upstream URL', async t => {
+test('Known service: a request is forwarded to the configured upstream URL [GW-2]', async t => {
 	const {gateway, upstream} = use('routed');
 	const session = await gateway.open('routed');
 	t.deepEqual(namesIn(await session.request(1, 'tools/list')), ['echo']);
@@ -69,7 +69,7 @@ test('Enforce Accept and Content-Type: the configured headers are on every proxi
 	}
 });
 
-test('Authorization passthrough: the upstream receives the same Authorization header', async t => {
+test('Authorization passthrough: the upstream receives the same Authorization header [GW-6]', async t => {
 	const {gateway, upstream} = use('authorized');
 	const authorization = 'Bearer  odd spacing=and,Case';
 	const session = await gateway.open('authorized', {authorization});
@@ -100,7 +100,7 @@ test('Track session ID: an id of the upstream, in any case and any response, is 
 	t.is(idOf('tools/list', 2), 'next');
 });
 
-test('Inject session ID: a follow-up request without a session ID gets the stored one', async t => {
+test('Inject session ID: a follow-up request without a session ID gets the stored one [GW-8]', async t => {
 	const {gateway, upstream} = use('injected');
 	await gateway.open('injected');
 	const reply = await gateway.post('injected', {id: 1, method: 'tools/list'});
@@ -109,14 +109,14 @@ test('Inject session ID: a follow-up request without a session ID gets the store
 	t.is(upstream.asked('tools/list')[0]?.headers['mcp-session-id'], [...upstream.sessions][0]);
 });
 
-test('Cache tools/list: it is requested when initialize completes, and cached', async t => {
+test('Cache tools/list: it is requested when initialize completes, and cached [GW-9]', async t => {
 	const {gateway, upstream} = use('cached');
 	await gateway.open('cached');
 	const {message} = await upstream.meets('tools/list');
 	t.not(message.id, undefined);
 });
 
-test('tools/list_changed notification: it is emitted when tools are cached', async t => {
+test('tools/list_changed notification: it is emitted when tools are cached [GW-10]', async t => {
 	const {gateway} = use('changed');
 	const {headers} = await gateway.open('changed');
 	const events = await listen(gateway, 'changed', headers);

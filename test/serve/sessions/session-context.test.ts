@@ -23,7 +23,7 @@ const git = (cwd: string, ...args: string[]): string =>
 		stdio: 'pipe',
 	});
 
-test('matches git in a subfolder, on another branch, with a detached HEAD and in a worktree [FR-2.6]', t => {
+test('matches git in a subfolder, on another branch, with a detached HEAD and in a worktree [FR-2.6] [S-6]', t => {
 	const root = folder(t);
 	const repo = join(root, 'my-repo');
 	mkdirSync(join(repo, 'a/b'), {recursive: true});

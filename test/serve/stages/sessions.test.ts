@@ -29,7 +29,7 @@ test('sends only arguments of Codex to Codex, with request ids of bridge [3.10]'
 	);
 });
 
-test('responds to a timed-out turn that Codex does not stop, and drops the late response [14.2]', async t => {
+test('responds to a timed-out turn that Codex does not stop, and drops the late response [14.2] [H8]', async t => {
 	const stages = await sessionStages({timeoutMs: 30, stopMs: 30});
 	const {call, nthCall, respond, result, upstream, client, sessions} = stages;
 	call(1, 'codex', {prompt: 'p', identity: 'a'});
