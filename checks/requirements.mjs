@@ -1,6 +1,8 @@
 // docs/requirements.md: what each requirement demands, and the tests that show it.
 // checks/requirements.txt has the demands: a line `# Title` for each group, and `ID: demand` for each requirement. A
 // requirement without a test ends with ` (no test: reason)`.
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
 import {filesIn, placeOf, read} from './sources.mjs';
 
 const SOURCE = 'checks/requirements.txt';
@@ -12,7 +14,7 @@ generated: \`npm run generate\` writes it from \`checks/requirements.txt\` and t
 neither a test nor a reason.
 `;
 /** A title that ends with ids in brackets. */
-const TITLE = /(?:^|[^\\])['`](?<ids>(?: \[[A-Z][\w.-]*\])+)|(?<tail>(?: ?\[[A-Z][\w.-]*\])+)['`]/gm;
+const TITLE = /(?<ids>(?: ?\[[A-Z][\w.-]*\])+)['"`]/g;
 const ID = /\[([A-Z][\w.-]*)\]/g;
 
 /** The requirements by group. */
@@ -33,7 +35,7 @@ function testsOf(root) {
 	for (const file of filesIn(root, 'test').filter(name => !name.includes('node_modules'))) {
 		const text = read(root, file);
 		for (const {index, groups} of text.matchAll(TITLE))
-			for (const [, id] of (groups.ids ?? groups.tail).matchAll(ID)) {
+			for (const [, id] of groups.ids.matchAll(ID)) {
 				const files = found.get(id) ?? new Map();
 				const entry = files.get(file) ?? {count: 0, place: placeOf(file, text, index)};
 				entry.count++;
@@ -63,7 +65,9 @@ export function requirementsPage(root) {
 	return {file: PAGE, text: `${HEAD}${sections.join('')}`};
 }
 
+/** Problems of the page; none for a folder without requirements. */
 export function checkRequirements(root) {
+	if (!existsSync(join(root, SOURCE))) return [];
 	const tests = testsOf(root);
 	const items = requirementsIn(root).flatMap(({items}) => items);
 	const ids = new Set(items.map(({id}) => id));

@@ -110,3 +110,30 @@ test('an exported name is unique, and some file imports it', async t => {
 	t.regex(problems[0] ?? '', /lib\/util\/a\.ts:1: exports twice, as lib\/util\/b\.ts:2 does/);
 	t.regex(problems[1] ?? '', /lib\/util\/a\.ts:2: exports Unused, which no file imports/);
 });
+
+test('comments, messages, titles and pages use the words of the glossary', async t => {
+	const problems = await problemsIn(t, [
+		['lib/util/a.ts', '/** Tells who asked. */\nconst answer = 1;\nanswer;\n'],
+		['test/a.test.ts', "test('nobody is told', () => {});\ntest('sends an answer', () => {});\n"],
+		['docs/a.md', 'A `told` in code is data.\n\n```\ntold\n```\n\nThe client is told.\n'],
+	]);
+	t.deepEqual(
+		problems.map(line => /^(\S+): "(\w+)"/.exec(line)?.slice(1).join(' ')),
+		['lib/util/a.ts:1 Tells', 'test/a.test.ts:1 told', 'test/a.test.ts:2 answer', 'docs/a.md:7 told'],
+	);
+});
+
+test('each requirement has a test or a reason, and each cited id is a requirement', async t => {
+	const problems = await problemsIn(t, [
+		[
+			'checks/requirements.txt',
+			'# Group\n\nX-1: Does this.\nX-2: Does that.\nX-3: Is fast. (no test: measured)\n',
+		],
+		['docs/requirements.md', ''],
+		['test/a.test.ts', [1, 9].map(id => `test('does ${id} [X-${id}]', () => {});\n`).join('')],
+	]);
+	t.is(problems.length, 3, problems.join('\n'));
+	t.regex(problems.join('\n'), /no title ends with \[X-2\]/);
+	t.regex(problems.join('\n'), /test\/a\.test\.ts:2: \[X-9\] is not in/);
+	t.regex(problems.join('\n'), /docs\/requirements\.md: is not up to date/);
+});

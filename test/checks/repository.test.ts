@@ -42,7 +42,7 @@ const attacks = ['test/run/escape.test.ts'];
 /** CI adds the tests against the JSON schemas where such a folder has them. */
 const adds = ['.ci/run'];
 
-test('files contain no path outside of the repository', t => {
+test('files contain no path outside of the repository [U-P0-6]', t => {
 	const found = filesIn('.')
 		.filter(file => isText(file) && ![...attacks, ...adds].includes(file))
 		.flatMap(file => {

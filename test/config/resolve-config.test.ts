@@ -169,7 +169,7 @@ for (const [input, key] of [
 	[{secret: 'fifteen-letters'}, 'secret'],
 	[{secret: 'a secret of some length\nfifteen-letters'}, 'secret'],
 ] as const)
-	test(`rejects ${JSON.stringify(input)} and prints a command that creates a longer one [SEC-D21]`, t => {
+	test(`rejects ${JSON.stringify(input)} and prints a command that creates a longer one [SEC-D21] [U-P1-17]`, t => {
 		const [issue = ''] = issuesOf(input);
 		t.true(issue.startsWith(`${key}: Expected`), issue);
 		t.regex(issue, /16 characters or more.*openssl rand -hex 16/);

@@ -57,17 +57,20 @@ const versions: ReadonlyArray<readonly [string, Version]> = [
 
 for (const [scenario, version] of versions) {
 	for (const mode of ['stdio', 'http', 'sse', 'ws'] as const) {
-		test.serial(`negotiates ${version} with an upstream over ${mode} [${scenario}] [SC-008]`, async t => {
-			const gateway = await startDemos(t, {demo: {version, mode}});
-			const {client, negotiated} = await connect(gateway, 'demo', newest);
-			t.is(negotiated, newest);
-			t.deepEqual(toolNames(await client.request('tools/list')), toolsOf(version));
-			t.like((await call(client, 'test_simple_text')).result, {
-				content: [{type: 'text', text: 'This is a simple text response for testing.'}],
-			});
-			t.is((await gatewayStatus(gateway)).services.demo?.version, version);
-			await client.close();
-		});
+		test.serial(
+			`negotiates ${version} with an upstream over ${mode} [${scenario}] [SC-008] [US1.1] [US1.2] [US1.3]`,
+			async t => {
+				const gateway = await startDemos(t, {demo: {version, mode}});
+				const {client, negotiated} = await connect(gateway, 'demo', newest);
+				t.is(negotiated, newest);
+				t.deepEqual(toolNames(await client.request('tools/list')), toolsOf(version));
+				t.like((await call(client, 'test_simple_text')).result, {
+					content: [{type: 'text', text: 'This is a simple text response for testing.'}],
+				});
+				t.is((await gatewayStatus(gateway)).services.demo?.version, version);
+				await client.close();
+			},
+		);
 	}
 }
 

@@ -15,7 +15,7 @@ import {processesWith} from './processes.js';
 /* Spec 001: the lifecycle and the transports of servers, with real servers and the real SDK's client. */
 
 test.serial(
-	'spec 001, Startup connection: connects all enabled servers before the first response',
+	'spec 001, Startup connection: connects all enabled servers before the first response [HUB-1]',
 	async t => {
 		const hub = await startRealHub(t, folder => ({servers: realServers(folder)}));
 		t.deepEqual(
@@ -32,21 +32,24 @@ test.serial(
 	},
 );
 
-test.serial('spec 001, Startup connection failure: logs a warning and serves the other servers', async t => {
-	const hub = await startRealHub(t, folder => ({
-		expose: 'tools',
-		servers: {...realServers(folder), broken: {command: join(folder, 'no-such-program')}},
-	}));
-	const names = await hub.tools();
-	t.is(names.filter(name => name.startsWith('files__')).length, 14);
-	t.is(names.filter(name => name.startsWith('memory__')).length, 9);
-	const warning = () => hub.logged('proxy.connect').find(({server}) => server === 'broken');
-	// The log arrives on another stream than responses, possibly after them.
-	await until(() => warning() !== undefined);
-	t.like(warning(), {level: 40, status: 'FAILED'});
-});
+test.serial(
+	'spec 001, Startup connection failure: logs a warning and serves the other servers [HUB-2]',
+	async t => {
+		const hub = await startRealHub(t, folder => ({
+			expose: 'tools',
+			servers: {...realServers(folder), broken: {command: join(folder, 'no-such-program')}},
+		}));
+		const names = await hub.tools();
+		t.is(names.filter(name => name.startsWith('files__')).length, 14);
+		t.is(names.filter(name => name.startsWith('memory__')).length, 9);
+		const warning = () => hub.logged('proxy.connect').find(({server}) => server === 'broken');
+		// The log arrives on another stream than responses, possibly after them.
+		await until(() => warning() !== undefined);
+		t.like(warning(), {level: 40, status: 'FAILED'});
+	},
+);
 
-test.serial('spec 001, Shutdown cleanup: all servers exit with the hub', async t => {
+test.serial('spec 001, Shutdown cleanup: all servers exit with the hub [HUB-3]', async t => {
 	const hub = await startRealHub(t, folder => ({servers: realServers(folder)}));
 	await hub.tools();
 	const {length} = await processesWith(hub.folder);
@@ -62,7 +65,7 @@ test.serial('spec 001, Shutdown cleanup: all servers exit with the hub', async t
 const mutual = (folder: string, own: string, other: string): string =>
 	`touch ${join(folder, own)}; while [ ! -e ${join(folder, other)} ]; do sleep 0.1; done; exec "$@"`;
 
-test.serial('spec 001, Parallel connection: connects servers that wait for each other', async t => {
+test.serial('spec 001, Parallel connection: connects servers that wait for each other [HUB-4]', async t => {
 	const hub = await startRealHub(t, folder => {
 		const {memory, files} = realServers(folder);
 		const waiting = (own: string, other: string, service = memory) => ({
@@ -70,11 +73,12 @@ test.serial('spec 001, Parallel connection: connects servers that wait for each 
 			command: 'sh',
 			args: ['-c', mutual(folder, own, other), 'sh', service?.command ?? '', ...(service?.args ?? [])],
 		});
-		t.is((await hub.tools()).length, 23);
-	},
-);
+		return {expose: 'tools', servers: {one: waiting('a', 'b'), two: waiting('b', 'a', files)}};
+	});
+	t.is((await hub.tools()).length, 23);
+});
 
-test.serial('spec 001, NPX command: connects a server that npx starts', async t => {
+test.serial('spec 001, NPX command: connects a server that npx starts [HUB-23]', async t => {
 	const hub = await startRealHub(t, () => ({
 		servers: {
 			thinking: {
@@ -88,15 +92,18 @@ test.serial('spec 001, NPX command: connects a server that npx starts', async t 
 	t.like(result, [{name: 'sequentialthinking'}]);
 });
 
-test.serial('spec 001, Environment variables for subprocess: expands references in their values', async t => {
-	const hub = await startRealHub(t, folder => {
-		const {everything} = realServers(folder);
-		const env = {...everything?.env, GREETING: `$\{SPEC_GREETING} and $\{SPEC_UNSET:-more}`};
-		return {servers: {everything: {...everything, env}}, env: {SPEC_GREETING: 'hello'}};
-	});
-	const {text} = await hub.run('everything.get_env()["GREETING"]');
-	t.is(text, 'hello and more');
-});
+test.serial(
+	'spec 001, Environment variables for subprocess: expands references in their values [HUB-24]',
+	async t => {
+		const hub = await startRealHub(t, folder => {
+			const {everything} = realServers(folder);
+			const env = {...everything?.env, GREETING: `$\{SPEC_GREETING} and $\{SPEC_UNSET:-more}`};
+			return {servers: {everything: {...everything, env}}, env: {SPEC_GREETING: 'hello'}};
+		});
+		const {text} = await hub.run('everything.get_env()["GREETING"]');
+		t.is(text, 'hello and more');
+	},
+);
 
 /** A server that can be restarted only once the file `again` exists. */
 const startsOnce = ({command = '', args = [], ...rest}: Service = {}, folder: string): Service => ({
@@ -112,7 +119,7 @@ const startsOnce = ({command = '', args = [], ...rest}: Service = {}, folder: st
 });
 
 test.serial(
-	'spec 001, Subprocess crash: a call fails with "unavailable" until the server is restarted [A-D18]',
+	'spec 001, Subprocess crash: a call fails with "unavailable" until the server is restarted [A-D18] [HUB-25]',
 	async t => {
 		const hub = await startRealHub(t, folder => ({
 			servers: {memory: startsOnce(realServers(folder).memory, folder)},
@@ -165,32 +172,38 @@ async function observedServer(t: ExecutionContext) {
 	return {url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/mcp`, seen};
 }
 
-test.serial('spec 001, HTTP with headers: sends the configured headers with each request', async t => {
-	const {url, seen} = await observedServer(t);
-	const hub = await startRealHub(t, () => ({
-		servers: {remote: {url, headers: {'X-Api-Key': `$\{SPEC_KEY}`}}},
-		env: {SPEC_KEY: 'a-secret'},
-	}));
-	t.is((await hub.run('remote.echo(message="over HTTP")')).text, 'Echo: over HTTP');
-	t.like((await hub.run('proxy.list_servers()')).result, [{name: 'remote', type: 'http', connected: true}]);
-	t.true(seen.length > 2);
-	t.deepEqual([...new Set(seen)], ['a-secret']);
-});
+test.serial(
+	'spec 001, HTTP with headers: sends the configured headers with each request [HUB-21]',
+	async t => {
+		const {url, seen} = await observedServer(t);
+		const hub = await startRealHub(t, () => ({
+			servers: {remote: {url, headers: {'X-Api-Key': `$\{SPEC_KEY}`}}},
+			env: {SPEC_KEY: 'a-secret'},
+		}));
+		t.is((await hub.run('remote.echo(message="over HTTP")')).text, 'Echo: over HTTP');
+		t.like((await hub.run('proxy.list_servers()')).result, [{name: 'remote', type: 'http', connected: true}]);
+		t.true(seen.length > 2);
+		t.deepEqual([...new Set(seen)], ['a-secret']);
+	},
+);
 
-test.serial('spec 001, HTTPS required: upgrades http:// to https:// for another machine', async t => {
-	const firstBytes: number[] = [];
-	const server = createServer(socket => {
-		socket.on('error', () => {});
-		socket.once('data', chunk => {
-			firstBytes.push(chunk[0] ?? 0);
-			socket.destroy();
-		});
-	}).listen(0);
-	await new Promise(resolve => server.once('listening', resolve));
-	t.teardown(() => server.close());
-	const {port} = server.address() as AddressInfo;
-	// A name that does not look like the local machine.
-	const hub = await startRealHub(t, () => ({servers: {far: {url: `http://${hostname()}:${port}/mcp`}}}));
-	await hub.tools();
-	t.is(firstBytes[0], 0x16, 'the first byte is that of a TLS handshake');
-});
+test.serial(
+	'spec 001, HTTPS required: upgrades http:// to https:// for another machine [HUB-22]',
+	async t => {
+		const firstBytes: number[] = [];
+		const server = createServer(socket => {
+			socket.on('error', () => {});
+			socket.once('data', chunk => {
+				firstBytes.push(chunk[0] ?? 0);
+				socket.destroy();
+			});
+		}).listen(0);
+		await new Promise(resolve => server.once('listening', resolve));
+		t.teardown(() => server.close());
+		const {port} = server.address() as AddressInfo;
+		// A name that does not look like the local machine.
+		const hub = await startRealHub(t, () => ({servers: {far: {url: `http://${hostname()}:${port}/mcp`}}}));
+		await hub.tools();
+		t.is(firstBytes[0], 0x16, 'the first byte is that of a TLS handshake');
+	},
+);

@@ -24,20 +24,23 @@ function sharedHub(): RealHub {
 	return shared;
 }
 
-test.serial('spec 001, Simple proxied tool call: calls the tool and returns its result', async t => {
+test.serial('spec 001, Simple proxied tool call: calls the tool and returns its result [HUB-5]', async t => {
 	const hub = sharedHub();
 	t.is((await hub.run('everything.echo(message="next.js")')).text, 'Echo: next.js');
 });
 
-test.serial('spec 001, Proxied tool with multiple arguments: passes all arguments to the tool', async t => {
-	const hub = sharedHub();
-	t.is((await hub.run('everything.get_sum(a=2, b=40)')).text, 'The sum of 2 and 40 is 42.');
-	const file = join(hub.folder, 'written.txt');
-	await hub.run(`files.write_file(path=${JSON.stringify(file)}, content="both")`);
-	t.is(await readFile(file, 'utf8'), 'both');
-});
+test.serial(
+	'spec 001, Proxied tool with multiple arguments: passes all arguments to the tool [HUB-6]',
+	async t => {
+		const hub = sharedHub();
+		t.is((await hub.run('everything.get_sum(a=2, b=40)')).text, 'The sum of 2 and 40 is 42.');
+		const file = join(hub.folder, 'written.txt');
+		await hub.run(`files.write_file(path=${JSON.stringify(file)}, content="both")`);
+		t.is(await readFile(file, 'utf8'), 'both');
+	},
+);
 
-test.serial('spec 001, Unknown proxy pack: the error lists the available packs', async t => {
+test.serial('spec 001, Unknown proxy pack: the error lists the available packs [HUB-7]', async t => {
 	const hub = sharedHub();
 	const {text, isError} = await hub.run('unknown.some_tool()');
 	t.true(isError);
@@ -57,7 +60,7 @@ echoed = everything.echo(message=made.entities[0].name)
 `;
 
 test.serial(
-	'spec 001, Multiple proxy calls in one request: makes both calls and combines their results',
+	'spec 001, Multiple proxy calls in one request: makes both calls and combines their results [HUB-9]',
 	async t => {
 		const hub = sharedHub();
 		const {result} = await hub.run(TWO_CALLS);
@@ -79,19 +82,19 @@ async function withPack(folder: string, name: string): Promise<HubSettings> {
 	return {...all(folder), packs: './packs'};
 }
 
-test.serial('spec 001, Pack collision: prefers the local pack', async t => {
+test.serial('spec 001, Pack collision: prefers the local pack [HUB-10]', async t => {
 	const hub = await startRealHub(t, folder => withPack(folder, 'everything'));
 	t.is((await hub.run('everything.echo(message="test")')).text, 'local: test');
 });
 
-test.serial('spec 001, No collision: calls the proxied tool', async t => {
+test.serial('spec 001, No collision: calls the proxied tool [HUB-11]', async t => {
 	const hub = await startRealHub(t, folder => withPack(folder, 'brave'));
 	t.is((await hub.run('everything.echo(message="test")')).text, 'Echo: test');
 	t.is((await hub.run('brave.echo(message="test")')).text, 'local: test');
 });
 
 test.serial(
-	'spec 001, Proxy initialization logging: proxy.init contains the counts of servers and tools',
+	'spec 001, Proxy initialization logging: proxy.init contains the counts of servers and tools [HUB-12]',
 	async t => {
 		const hub = await startRealHub(t, folder => {
 			const {memory = {}, ...others} = realServers(folder);
@@ -112,7 +115,7 @@ test.serial(
 );
 
 test.serial(
-	'spec 001, Connection logging: proxy.connect contains server, type, tools and status',
+	'spec 001, Connection logging: proxy.connect contains server, type, tools and status [HUB-13]',
 	async t => {
 		const hub = sharedHub();
 		await hub.tools();
@@ -131,7 +134,7 @@ test.serial(
 );
 
 test.serial(
-	'spec 001, Tool call logging: proxy.tool.call contains server, tool, result length, duration and status [A-D18]',
+	'spec 001, Tool call logging: proxy.tool.call contains server, tool, result length, duration and status [A-D18] [HUB-14]',
 	async t => {
 		const hub = sharedHub();
 		const {length: before} = hub.logged('proxy.tool.call');
@@ -145,7 +148,7 @@ test.serial(
 );
 
 test.serial(
-	'spec 001, Error logging: logs a failed call with the type and the message of its error',
+	'spec 001, Error logging: logs a failed call with the type and the message of its error [HUB-15]',
 	async t => {
 		const hub = sharedHub();
 		const {isError, text} = await hub.run('files.read_text_file(path="/etc/passwd")');
@@ -160,7 +163,7 @@ test.serial(
 );
 
 test.serial(
-	'spec 001, List proxy servers: returns name, type, enabled and connected of each server',
+	'spec 001, List proxy servers: returns name, type, enabled and connected of each server [HUB-16]',
 	async t => {
 		const hub = await startRealHub(t, folder => {
 			const {memory = {}, files = {}} = realServers(folder);
@@ -176,7 +179,7 @@ test.serial(
 	},
 );
 
-test.serial('spec 001, List proxy tools: returns the tools of a server', async t => {
+test.serial('spec 001, List proxy tools: returns the tools of a server [HUB-17]', async t => {
 	const hub = sharedHub();
 	const {result} = await hub.run('proxy.list_tools(server="memory")');
 	const names = (result as ReadonlyArray<{readonly name: string}>).map(({name}) => name);
@@ -184,21 +187,21 @@ test.serial('spec 001, List proxy tools: returns the tools of a server', async t
 	t.true(names.includes('read_graph'));
 });
 
-test.serial('spec 001, Unknown server for list_tools: the error lists the servers', async t => {
+test.serial('spec 001, Unknown server for list_tools: the error lists the servers [HUB-18]', async t => {
 	const hub = sharedHub();
 	const {text, isError} = await hub.run('proxy.list_tools(server="nonexistent")');
 	t.true(isError);
 	t.regex(text, /Server 'nonexistent' not connected\. Available: everything, files, memory/);
 });
 
-test.serial('spec 001, Async tool call: waits for a slow tool', async t => {
+test.serial('spec 001, Async tool call: waits for a slow tool [HUB-19]', async t => {
 	const hub = sharedHub();
 	const {text} = await hub.run('everything.trigger_long_running_operation(duration=1, steps=2)');
 	t.regex(text, /^Long running operation completed/);
 });
 
 test.serial(
-	'spec 001, Timeout handling: the error contains the tool and the timeout, and the call is cancelled',
+	'spec 001, Timeout handling: the error contains the tool and the timeout, and the call is cancelled [HUB-20]',
 	async t => {
 		const hub = await startRealHub(t, folder => {
 			const {everything = {}} = realServers(folder);

@@ -158,7 +158,7 @@ test('Specification 000, rewrite initialize response: the client receives the cl
 });
 
 for (const id of ['1.5', '9007199254740993', '12345678901234567890'])
-	test(`replaces the id ${id}, which many servers cannot handle, and restores it for the client [B6]`, t => {
+	test(`replaces the id ${id}, which many servers cannot handle, and restores it for the client`, t => {
 		const {ready, client, upstream} = wrapped();
 		ready('2025-06-18', '2025-11-25');
 		client.sendText(`{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`);

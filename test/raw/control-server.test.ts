@@ -58,7 +58,7 @@ async function start(t: ExecutionContext) {
 const code = ({body}: Pick<Reply, 'body'>): unknown => (body.error as Json | undefined)?.code;
 
 for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
-	test(`responds in the requested version ${version} [MCP_008]`, async t => {
+	test(`responds in the requested version ${version} [REQ_MCP_008]`, async t => {
 		const {request} = await start(t);
 		const {status, body} = await request('initialize', {protocolVersion: version, capabilities: {}});
 		t.is(status, 200);
@@ -73,7 +73,7 @@ for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
 		});
 	});
 
-test('offers a version if none or an unknown one is requested [MCP_022]', async t => {
+test('offers a version if none or an unknown one is requested [REQ_MCP_022]', async t => {
 	const {request} = await start(t);
 	t.like((await request('initialize', {})).body, {result: {protocolVersion: '2024-11-05'}});
 	t.like((await request('initialize', {protocolVersion: '1999-01-01'})).body, {
@@ -151,7 +151,7 @@ test('serves only /mcp, and only authorized POST requests with JSON [I10]', asyn
 	t.deepEqual(new Set(log.events), new Set(['http.origin_rejected']));
 });
 
-test('sends the response as an event to a client that accepts only events [MCP_026]', async t => {
+test('sends the response as an event to a client that accepts only events [REQ_MCP_026]', async t => {
 	const {request} = await start(t);
 	const {headers, text} = await request('ping', {}, {accept: 'text/event-stream'});
 	t.is(headers.get('content-type'), 'text/event-stream');
@@ -215,13 +215,13 @@ test('starts and stops logging', async t => {
 	t.is(await resultText('stop-logging', {}), 'Nothing was being logged');
 });
 
-test('responds to shutdown [MCP_016]', async t => {
+test('responds to shutdown [REQ_MCP_016]', async t => {
 	const {call, ended} = await start(t);
 	t.like(await call('shutdown', {}), {result: {content: [{type: 'text', text: 'Shutting down'}]}});
 	t.is(ended(), 1);
 });
 
-test('lists five tools with their schemas [MCP_039]', async t => {
+test('lists five tools with their schemas [REQ_MCP_039]', async t => {
 	const {request} = await start(t);
 	const {tools} = (await request('tools/list')).body.result as {
 		tools: Array<{name: string; description: string; inputSchema: {properties: Json; required?: string[]}}>;

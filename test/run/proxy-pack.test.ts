@@ -49,7 +49,7 @@ const text = async (program: string): Promise<string> => textOf(await runner.run
 const signature =
 	'wix.get_product(product_id: str, include_variants: bool = False, sort: "price" | "name" = ..., tags: list[str] = ..., where: {city: str} | None = ..., size: int | None = ..., any: any = ...) -> {id: str, price: float}';
 
-test('list_servers returns name, pack, type, enabled and connected [A-G7]', async t => {
+test('list_servers returns name, pack, type, enabled and connected [A-G7] [HUB-16]', async t => {
 	const [wix, off] = servers();
 	t.deepEqual(await result('proxy.list_servers()'), [{...wix, pack: 'wix'}, off]);
 });
@@ -61,7 +61,7 @@ test('list_servers returns the proxied packs if no list of servers is configured
 	await other.close();
 });
 
-test('list_tools returns signatures and the first sentences of descriptions', async t => {
+test('list_tools returns signatures and the first sentences of descriptions [HUB-17]', async t => {
 	t.deepEqual(await result('proxy.list_tools(server="wix")'), [
 		{name: 'get_product', signature, description: 'Gets one product.'},
 		{name: 'listSites', signature: 'wix.listSites()', description: 'Lists all web sites.'},
@@ -73,7 +73,7 @@ test('list_tools without a server returns all tools with the names of their pack
 	t.deepEqual([...names].sort(), ['notion.search', 'wix.get_product', 'wix.listSites']);
 });
 
-test('list_tools of an unknown server fails and names the connected servers [A-D11]', async t => {
+test('list_tools of an unknown server fails and names the connected servers [A-D11] [HUB-18]', async t => {
 	t.is(
 		await text('proxy.list_tools(server="nonexistent")'),
 		"Error at line 1: ValueError: Server 'nonexistent' not connected. Available: notion, wix",

@@ -17,18 +17,18 @@ const local = (name: string, value: unknown) => ({
 	call: async () => value,
 });
 
-test('a local pack takes precedence over a proxied one of the same name', async t => {
+test('a local pack takes precedence over a proxied one of the same name [HUB-10]', async t => {
 	const proxied = pack('brave', {web_search: () => 'proxied'});
 	t.is(await run([proxied, local('brave', 'local')], 'brave.web_search(query="test")'), 'local');
 	t.is(await run([local('brave', 'local'), proxied], 'brave.web_search(query="test")'), 'local');
 });
 
-test('a proxied pack is available next to a local one', async t => {
+test('a proxied pack is available next to a local one [HUB-11]', async t => {
 	const wix = pack('wix', {list_sites: () => ['a']});
 	t.is(await run([local('brave', 'local'), wix], 'wix.list_sites()'), '["a"]');
 });
 
-test('an unknown pack is an error that lists the packs', async t => {
+test('an unknown pack is an error that lists the packs [HUB-7]', async t => {
 	const text = await run([pack('wix', echo), pack('notion', echo)], 'unknown.some_tool()');
 	t.regex(text, /Unknown pack 'unknown'\. Available packs: notion, proxy, wix$/);
 });
@@ -37,7 +37,7 @@ test('a misspelled pack name gets a suggestion', async t => {
 	t.regex(await run([pack('notion', echo)], 'notoin.search()'), /Did you mean notion\?$/);
 });
 
-test('an unknown tool is an error that lists the tools', async t => {
+test('an unknown tool is an error that lists the tools [HUB-8]', async t => {
 	const wix = pack('wix', {get_product: () => 1, list_sites: () => 2});
 	const text = await run([wix], 'wix.nonexistent()');
 	t.is(

@@ -114,7 +114,7 @@ async function killedAt(t: ExecutionContext, call: string, at: number): Promise<
 }
 
 test.serial(
-	'kill -9 at any system call of a save leaves the old or the new file, with all acknowledged changes [G1] [FR-5.5]',
+	'kill -9 at any system call of a save leaves the old or the new file, with all acknowledged changes [G1] [FR-5.5] [NFR-2]',
 	async t => {
 		need('strace');
 		t.timeout(600_000);

@@ -31,13 +31,13 @@ async function listRequests(running: Running, id: number): Promise<unknown> {
 
 const namesOf = ({result}: Message): unknown[] => (objectOf(result).tools as Message[]).map(({name}) => name);
 
-test.serial('Cache tools/list: bridge --cache-tools requests each page once', async t => {
+test.serial('Cache tools/list: bridge --cache-tools requests each page once [GW-9]', async t => {
 	const running = await start(t);
 	t.is(await listRequests(running, 1), '2');
 	t.is(await running.end(), 0);
 });
 
-test.serial('Serve cached tools/list: bridge --cache-tools returns all pages as one', async t => {
+test.serial('Serve cached tools/list: bridge --cache-tools returns all pages as one [GW-11]', async t => {
 	const file = join(tempFolder(t), 'traffic.ndjson');
 	const running = await start(t, '--log', file);
 	for (const id of [1, 2, 3])
@@ -58,7 +58,7 @@ test.serial('Serve cached tools/list: bridge --cache-tools returns all pages as 
 });
 
 test.serial(
-	'tools/list_changed notification: bridge --cache-tools notifies the client only of real changes',
+	'tools/list_changed notification: bridge --cache-tools notifies the client only of real changes [GW-10]',
 	async t => {
 		const running = await start(t);
 		await call(running, 1, 'touch');

@@ -14,7 +14,7 @@ const secrets = {
 };
 const env = {...process.env, ...secrets};
 
-test.serial('Custom config path: loads the configuration from the path in --config', async t => {
+test.serial('Custom config path: loads the configuration from the path in --config [GW-12]', async t => {
 	const cwd = await newFolder(t);
 	await writeFile(join(cwd, 'bridge.yaml'), 'listen: 1');
 	await writeFile(join(cwd, 'other.yaml'), 'listen: 2');

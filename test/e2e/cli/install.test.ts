@@ -49,7 +49,7 @@ test('install writes absolute paths, even if another bridge is in the PATH [U-P0
 	}
 });
 
-test('a project entry runs the package if bridge was installed from a registry [U-P0-3]', async t => {
+test('a project entry runs the package if bridge was installed from a registry [U-P0-3] [S-11]', async t => {
 	const {home, cwd, env} = newHome(t);
 	const folder = join(home, 'node_modules', 'mcp-stream-bridge');
 	for (const part of ['bin', 'chunks'])

@@ -6,7 +6,7 @@ const traced = (stderr: string): string[] =>
 	stderr.split('\n').filter(line => /^\d\d:\d\d:\d\d\.\d{3}Z [→←]/.test(line));
 
 test.serial(
-	'--debug prints one line per message: time, direction, method, id, size, and the latency of a response',
+	'--debug prints one line per message: time, direction, method, id, size, and the latency of a response [GW-13]',
 	async t => {
 		const {bridge} = await startPuppet(t, [], ['--debug']);
 		await bridge.request(1, 'slow', {ms: 50});

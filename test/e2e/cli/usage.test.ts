@@ -145,7 +145,7 @@ const wrong: ReadonlyArray<readonly [args: readonly string[], ...patterns: RegEx
 
 for (const [args, ...patterns] of wrong)
 	test.serial(
-		`rejects bridge ${args.filter(arg => !puppet.includes(arg)).join(' ')} with exit code 2`,
+		`rejects bridge ${args.filter(arg => !puppet.includes(arg)).join(' ')} with exit code 2 [U-P1-2]`,
 		async t => {
 			const {code, stdout, stderr} = await runBridge(args, '{"jsonrpc":"2.0","id":1,"method":"pid"}\n', {
 				cwd: await newFolder(t),

@@ -24,7 +24,7 @@ const use = shareGateway(servers, {}, ['--debug']);
 const namesIn = (list: Message): unknown[] =>
 	(list.result as {tools: ReadonlyArray<{name: string}>}).tools.map(({name}) => name);
 
-test('Unknown service: 404, with the names of known services', async t => {
+test('Unknown service: 404, with the names of known services [GW-1]', async t => {
 	const {gateway, upstream} = use('untouched');
 	const reply = await gateway.post('other', {id: 1, method: 'ping'});
 	t.is(reply.status, 404);
@@ -44,20 +44,20 @@ test('Known service: a request is forwarded to the configured upstream URL [GW-2
 	t.deepEqual([...new Set(upstream.met.map(({request}) => request.url))], ['/mcp']);
 });
 
-test('Rewrite initialize request: the upstream receives the target protocol version', async t => {
+test('Rewrite initialize request: the upstream receives the target protocol version [GW-3]', async t => {
 	const {gateway, upstream} = use('rewritten');
 	await gateway.open('rewritten');
 	const {message} = await upstream.meets('initialize');
 	t.like(message.params, {protocolVersion: '2024-11-05'});
 });
 
-test('Rewrite initialize response: the client receives the configured client protocol version', async t => {
+test('Rewrite initialize response: the client receives the configured client protocol version [GW-4]', async t => {
 	const {gateway} = use('renamed');
 	const {welcome} = await gateway.open('renamed');
 	t.is((welcome.result as Message).protocolVersion, '2025-06-18');
 });
 
-test('Enforce Accept and Content-Type: the configured headers are on every proxied request', async t => {
+test('Enforce Accept and Content-Type: the configured headers are on every proxied request [GW-5]', async t => {
 	const {gateway, upstream} = use('headers');
 	const {headers} = await gateway.open('headers', {accept: '*/*', 'content-type': 'application/json'});
 	await gateway.post('headers', {id: 1, method: 'tools/list'}, headers);
@@ -79,7 +79,7 @@ test('Authorization passthrough: the upstream receives the same Authorization he
 	for (const {headers} of upstream.met) t.is(headers.authorization, authorization);
 });
 
-test('Track session ID: an id of the upstream, in any case and any response, is stored and used from then on [A-D18]', async t => {
+test('Track session ID: an id of the upstream, in any case and any response, is stored and used from then on [A-D18] [GW-7]', async t => {
 	const {gateway, upstream} = use('tracked');
 	const session = await gateway.open('tracked');
 	await session.request(1, 'tools/list');
@@ -125,7 +125,7 @@ test('tools/list_changed notification: it is emitted when tools are cached [GW-1
 	await events.stop();
 });
 
-test('Serve cached tools/list: the client gets the cached list, and no request is sent upstream', async t => {
+test('Serve cached tools/list: the client gets the cached list, and no request is sent upstream [GW-11]', async t => {
 	const {gateway, upstream} = use('served');
 	const session = await gateway.open('served');
 	await upstream.meets('tools/list');
@@ -137,7 +137,7 @@ test('Serve cached tools/list: the client gets the cached list, and no request i
 	t.is(upstream.asked('tools/list').length, 1);
 });
 
-test('Custom config path: configuration is loaded from the path of --config', async t => {
+test('Custom config path: configuration is loaded from the path of --config [GW-12]', async t => {
 	const {gateway} = use('routed');
 	const [line = ''] = gateway.running.lines;
 	t.true(line.includes(gateway.file));
@@ -146,7 +146,7 @@ test('Custom config path: configuration is loaded from the path of --config', as
 	t.deepEqual(new Set(Object.keys(status.services)), new Set(services));
 });
 
-test('Debug logging: --debug writes debug logs and one line per message', async t => {
+test('Debug logging: --debug writes debug logs and one line per message [GW-13]', async t => {
 	const {gateway, upstream} = use('debugged');
 	upstream.hasStream = false;
 	const session = await gateway.open('debugged');

@@ -22,7 +22,7 @@ async function startWithPacks(
 const broken = {command: 'no-such-command-anywhere'};
 const off = {...shop('off'), enabled: false};
 
-test('list_servers shows the protocol version and the pack of each upstream [A-G7]', async t => {
+test('list_servers shows the protocol version and the pack of each upstream [A-G7] [HUB-16]', async t => {
 	const older = inlineServer(
 		`const {initialize} = methods; methods.initialize = p => ({...initialize(p), protocolVersion: '2025-03-26'});`,
 	);
@@ -53,7 +53,7 @@ test('list_servers shows the protocol version and the pack of each upstream [A-G
 	);
 });
 
-test('list_tools of an unknown upstream lists the connected ones; of a failed one, it reports the reason [A-D11]', async t => {
+test('list_tools of an unknown upstream lists the connected ones; of a failed one, it reports the reason [A-D11] [HUB-18]', async t => {
 	const hub = await startHub(t, {servers: {wix: shop('wix'), broken, off}});
 	t.is(
 		await run(hub, 'proxy.list_tools(server="nonexistent")'),
@@ -142,7 +142,7 @@ for (const [what, result, length] of [
 	['the text of a resource', {content: [{type: 'resource', resource: {uri: 'x:y', text: 'hello'}}]}, 5],
 	['structured content alone', {content: [], structuredContent: {a: 'ä'}}, 9],
 ] as const)
-	test(`logs the length of the result string as resultLength, for ${what} [A-D8]`, async t => {
+	test(`logs the length of the result string as resultLength, for ${what} [A-D8] [HUB-14]`, async t => {
 		const server = inlineServer(`methods['tools/call'] = () => (${JSON.stringify(result)});`);
 		const hub = await startHub(t, {expose: 'both', servers: {s: server}});
 		await hub.call('s__act');

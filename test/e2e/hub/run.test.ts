@@ -8,7 +8,7 @@ import {errorIn, logged, shop, startHub, textIn} from './support.js';
 const two = {servers: {wix: shop('wix'), 'my-notion': shop('notion')}};
 const run = (command: string) => ({command});
 
-test('passes a result of one upstream to another and returns both', async t => {
+test('passes a result of one upstream to another and returns both [HUB-9]', async t => {
 	const hub = await startHub(t, two);
 	const command = 'sites = wix.list_sites(); pages = my_notion.search(query=sites[0].name)';
 	t.like(await hub.call('run', run(command)), {
@@ -31,7 +31,7 @@ test('explains the notation in the description and lists the connected packs', a
 	t.notRegex(tool?.description ?? '', /^off: /m);
 });
 
-test('cancels a call that exceeds its timeout in a run and reports the timeout [J5]', async t => {
+test('cancels a call that exceeds its timeout in a run and reports the timeout [J5] [HUB-20]', async t => {
 	const hub = await startHub(t, {servers: {wix: {...shop('wix'), timeout: '3s'}}});
 	const response = await hub.call('run', run('wix.slow()'));
 	t.like(response, {result: {isError: true}});
@@ -64,7 +64,7 @@ test('forwards a server request during a run to the client', async t => {
 	});
 });
 
-test('reports why an upstream exited during a run until it is available again [A-D18]', async t => {
+test('reports why an upstream exited during a run until it is available again [A-D18] [HUB-25]', async t => {
 	const file = join(await newFolder(t), 'open');
 	await writeFile(file, '');
 	const hub = await startHub(t, {servers: {wix: shop('wix', `--until=${file}`)}});

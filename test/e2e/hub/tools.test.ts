@@ -46,7 +46,7 @@ test('responds to initialize before any upstream is connected', async t => {
 	t.like(hub.welcome, {result: {capabilities: {tools: {listChanged: true}}}});
 });
 
-test('tools/list waits for all upstreams', async t => {
+test('tools/list waits for all upstreams [HUB-1]', async t => {
 	const file = join(await newFolder(t), 'open');
 	const servers = {wix: shop('wix'), late: shop('late', `--until=${file}`)};
 	const hub = await startHub(t, {expose: 'tools', servers});
@@ -70,7 +70,7 @@ test('adds the tools of an upstream that connects late and notifies the client',
 	t.is(textIn(await hub.call('late__search', {query: 'x'})), '{"hits":["late: x"]}');
 });
 
-test('warns about an upstream that cannot be started and serves the others', async t => {
+test('warns about an upstream that cannot be started and serves the others [HUB-2]', async t => {
 	const servers = {wix: shop('wix'), broken: {command: 'no-such-command-anywhere'}};
 	const hub = await startHub(t, {expose: 'tools', servers});
 	t.is((await hub.toolNames()).length, 12);
@@ -156,7 +156,7 @@ test('rejects an unknown tool and suggests the nearest name', async t => {
 	});
 });
 
-test('stops all children when the client closes stdin', async t => {
+test('stops all children when the client closes stdin [HUB-3]', async t => {
 	const hub = await startHub(t, marker => ({
 		expose: 'tools',
 		servers: {wix: shop('wix', marker), notion: shop('notion', marker)},

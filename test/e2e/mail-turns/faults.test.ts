@@ -22,7 +22,7 @@ for (const kind of fakeKinds) {
 		await until(() => at.deliveries().length === 1);
 	});
 
-	test(`${kind}: leaves mail unread when Codex exits before the turn starts, and redelivers it after a restart [FR-8.12] [FR-8.13]`, async t => {
+	test(`${kind}: leaves mail unread when Codex exits before the turn starts, and redelivers it after a restart [FR-8.12] [FR-8.13] [FR-11.3]`, async t => {
 		const at = await mailPlace(t, kind);
 		await at.post('a', 'crash:7');
 		const first = await startServe(t, at);

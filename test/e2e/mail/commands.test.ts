@@ -22,7 +22,7 @@ async function tools(t: ExecutionContext, team: ReturnType<typeof teamOf>, ident
 	};
 }
 
-test('bridge atm-tools sends and reads only as the identity it is bound to [D2] [FR-4.5] [FR-4.6]', async t => {
+test('bridge atm-tools sends and reads only as the identity it is bound to [FR-4.5] [FR-4.6]', async t => {
 	const team = teamOf(t);
 	team.put('dev-1', [native('team-lead', 'Begin', {message_id: 'x'})]);
 	const {running, call} = await tools(t, team, 'dev-1');

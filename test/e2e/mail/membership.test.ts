@@ -6,7 +6,7 @@ import {argumentsIn, place, startServe} from '../serve/support.js';
 import {openCrew, teamOf} from './support.js';
 
 for (const kind of fakeKinds)
-	test(`${kind}: configures mail tools for each Codex session, unless atm_tools is false or the caller has its own [D2]`, async t => {
+	test(`${kind}: configures mail tools for each Codex session, unless atm_tools is false or the caller has its own`, async t => {
 		const at = await place(t, kind);
 		teamOf(t, {home: at.base});
 		const serverIn = (args: JsonObject): JsonObject => objectOf(objectOf(args.config)['mcp_servers.atm']);

@@ -12,7 +12,7 @@ async function allRead(inbox: () => JsonObject[]): Promise<void> {
 	while (inbox().some(({read}) => read !== true)) await sleep(5);
 }
 
-test('lists the four mail tools next to the Codex and session tools [FR-4.1] [FR-8.7]', async t => {
+test('lists the four mail tools next to the Codex and session tools [FR-4.1] [FR-8.7] [FR-15.1]', async t => {
 	const {client} = await openCrew(t);
 	const {result} = await client.running.request('list', 'tools/list');
 	const tools = listOf(objectOf(result).tools).map(objectOf);
@@ -198,7 +198,7 @@ test('atm_broadcast reaches all members but the sender and reports failed recipi
 	);
 });
 
-test("writes mail in the format of the recipient's inbox, unless inbox_format is set [D1]", async t => {
+test("writes mail in the format of the recipient's inbox, unless inbox_format is set [S-13]", async t => {
 	const {client, team, at} = await openCrew(t, '--identity', 'desk');
 	const send = (sender: ServeClient, to: string) =>
 		call(sender, 'atm_send', {identity: 'desk', to, message: 'x'});

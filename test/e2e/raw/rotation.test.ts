@@ -76,7 +76,7 @@ const formats = [
 ] as const;
 
 for (const [what, flag, format] of formats)
-	test(`names files by the UTC time of their lines ${what}`, async t => {
+	test(`names files by the UTC time of their lines ${what} [ROT_002] [ROT_003] [ROT_004] [ROT_005] [ROT_006] [ROT_007] [CMD_004]`, async t => {
 		const {raw, logs} = await startLogging(t, flag === undefined ? [] : ['--filename-format', flag]);
 		await exchange(raw.port, 'x');
 		t.is(await raw.stop(), 0);
@@ -148,7 +148,7 @@ test('never overwrites an existing file and terminates its truncated last line f
 	t.true(text.startsWith('not ours\n{"cut\n{"time":"'), text.slice(0, 60));
 });
 
-test('creates the folder and the file, accessible only to their owner [ROT_011] [ROT_012]', async t => {
+test('creates the folder and the file, accessible only to their owner [ROT_011] [ROT_012] [I11]', async t => {
 	const folder = join(await newFolder(t), 'deep', 'er');
 	const {raw, logs} = await startLogging(t, ['--filename-format', 'log.ndjson'], folder);
 	await exchange(raw.port, 'x');

@@ -6,7 +6,7 @@ import {fakeKinds} from '../../helpers/fake-codex.js';
 import {argumentsIn, place, startServe} from './support.js';
 
 for (const kind of fakeKinds) {
-	test(`${kind}: changes tag and auto_mail of a running session and shows them [S-D7]`, async t => {
+	test(`${kind}: changes tag and auto_mail of a running session and shows them [S-D7] [S-8]`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const {codexId} = await client.codex({prompt: 'say:1', identity: 'a', tag: 'one'});

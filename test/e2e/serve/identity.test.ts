@@ -11,7 +11,7 @@ const instructions = (args: object): string => {
 };
 
 for (const kind of fakeKinds) {
-	test(`${kind}: runs two identities at once and rejects a duplicate with the codex_id of its owner [FR-2.5] [FR-3.1] [FR-3.4] [FR-17.8]`, async t => {
+	test(`${kind}: runs two identities at once and rejects a duplicate with the codex_id of its owner [FR-2.5] [FR-3.1] [FR-3.4] [FR-17.8] [FR-2.8] [FR-10.2]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const [one, two] = await Promise.all([
 			client.codex({prompt: 'show:arguments', identity: 'arch-ctm'}),
@@ -123,7 +123,7 @@ for (const kind of fakeKinds) {
 		});
 	});
 
-	test(`${kind}: uses agent_file as the prompt and rejects a missing file, both arguments and neither [FR-16.1] [FR-16.5] [FR-16.6] [H2]`, async t => {
+	test(`${kind}: uses agent_file as the prompt and rejects a missing file, both arguments and neither [FR-16.1] [FR-16.5] [FR-16.6] [H2] [H3]`, async t => {
 		const at = await place(t, kind);
 		mkdirSync(join(at.repo, '.claude/agents'), {recursive: true});
 		writeFileSync(

@@ -116,7 +116,7 @@ for (const kind of fakeKinds) {
 		);
 	});
 
-	test(`${kind}: the registry has all fields of 3 identities and agrees with codex_threads [FR-5.2] [FR-10]`, async t => {
+	test(`${kind}: the registry has all fields of 3 identities and agrees with codex_threads [FR-5.2] [FR-10.1]`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const made = await Promise.all(

@@ -31,7 +31,7 @@ async function runScenario(
 }
 
 for (const kind of fakeKinds)
-	test(`${kind}: logs sessions at info, conflicts and timeouts at warn, traffic at debug, bytes at trace [S-D10]`, async t => {
+	test(`${kind}: logs sessions at info, conflicts and timeouts at warn, traffic at debug, bytes at trace [S-D10] [NFR-5]`, async t => {
 		const at = await place(t, kind);
 		const entries = entriesOf(await runScenario(t, at, 'trace'));
 		t.deepEqual(eventsAt(entries, 'error'), new Set());

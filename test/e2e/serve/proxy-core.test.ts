@@ -5,7 +5,7 @@ import {fakeKinds} from '../../helpers/fake-codex.js';
 import {place, startServe} from './support.js';
 
 for (const kind of fakeKinds) {
-	test(`${kind}: starts Codex at startup and includes codex in the first tools/list [FR-1.3] [FR-16.4]`, async t => {
+	test(`${kind}: starts Codex at startup and includes codex in the first tools/list [FR-1.3] [FR-16.4] [FR-13.1] [FR-15.1] [FR-15.2]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const {result} = await client.running.request('list', 'tools/list');
 		const tools = listOf(objectOf(result).tools).map(objectOf);
@@ -44,7 +44,7 @@ for (const kind of fakeKinds) {
 			t.true(name in properties, name);
 	});
 
-	test(`${kind}: codex returns a codex_id, with which codex-reply continues the session`, async t => {
+	test(`${kind}: codex returns a codex_id, with which codex-reply continues the session [FR-5.4] [FR-16.2]`, async t => {
 		const client = await startServe(t, await place(t, kind));
 		const first = await client.codex({prompt: 'say:ONE', identity: 'arch-ctm'});
 		t.false(first.isError, first.text);
@@ -62,7 +62,7 @@ for (const kind of fakeKinds) {
 		t.is(byThread.structured.content, 'THREE');
 	});
 
-	test(`${kind}: rejects requests with the exit code after Codex exited [FR-11.1] [FR-11.2] [E1]`, async t => {
+	test(`${kind}: rejects requests with the exit code after Codex exited [FR-11.1] [FR-11.2] [E1] [NFR-2]`, async t => {
 		const at = await place(t, kind);
 		const client = await startServe(t, at);
 		const idle = await client.codex({prompt: 'say:IDLE', identity: 'idler'});
@@ -84,7 +84,7 @@ for (const kind of fakeKinds) {
 		t.is(await client.running.end(), 1);
 	});
 
-	test(`${kind}: a call that times out returns the partial text and leaves the session idle [FR-14.2]`, async t => {
+	test(`${kind}: a call that times out returns the partial text and leaves the session idle [FR-14.2] [FR-14.1] [FR-14.3]`, async t => {
 		const client = await startServe(t, await place(t, kind), '--timeout', '3');
 		const late = await client.codex({prompt: 'say:PARTIAL TEXT\nstream:2\nslow', identity: 'late'});
 		t.true(late.isError);

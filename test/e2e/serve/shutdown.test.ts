@@ -47,7 +47,7 @@ for (const kind of fakeKinds) {
 		t.is(at.registry().find(({identity}) => identity === 'a')?.thread_id, structured.threadId);
 	});
 
-	test(`${kind}: lists a session as stale after SIGKILL and resumes it without a summary [FR-3.2] [FR-6.3] [H15]`, async t => {
+	test(`${kind}: lists a session as stale after SIGKILL and resumes it without a summary [FR-3.2] [FR-6.3] [H15] [FR-2.7]`, async t => {
 		const at = await place(t, kind);
 		const before = await startServe(t, at);
 		const made = await before.codex({prompt: 'say:ONE', identity: 'a', cwd: at.repo});

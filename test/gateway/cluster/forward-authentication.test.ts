@@ -28,7 +28,7 @@ test('accepts a forwarded request once, at one replica, and only with its origin
 	const {result} = await client.ask(one, 'pid');
 	t.deepEqual((await client.ask(two, 'pid')).result, result);
 	const [heard] = overheard;
-	if (!heard) throw new Error('It was handed on.');
+	if (!heard) throw new Error('No request was forwarded.');
 	t.is((await sendRequest(one, heard)).status, 403);
 	t.is(
 		(await sendRequest(one, {...heard, body: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"exit"}')}))

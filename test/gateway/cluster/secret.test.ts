@@ -26,7 +26,7 @@ test('rejects an empty secret, too many secrets and a missing file, without show
 	await t.throwsAsync(readReplicaSecrets('file:/nowhere/at-all'), {message: /cannot be read/});
 });
 
-test('rejects a file with a secret of fewer than 16 characters, without showing it [SEC-D21]', async t => {
+test('rejects a file with a secret of fewer than 16 characters, without showing it [SEC-D21] [U-P1-17]', async t => {
 	const file = join(tempFolder(t), 'secret');
 	writeFileSync(file, `${NEW}\nfifteen letters\n`);
 	const error = await t.throwsAsync(readReplicaSecrets(`file:${file}`), {
