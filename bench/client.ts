@@ -1,4 +1,4 @@
-import type {Answer} from './answer.js';
+import type {CallResult} from './response.js';
 
 /** A client of a target. */
 export interface Client {
@@ -6,9 +6,9 @@ export interface Client {
 	readonly pid: number;
 	readonly startedAt: number;
 	initialize(protocolVersion: string, ms: number): Promise<void>;
-	request(method: string, params: unknown, ms: number): Promise<Answer>;
+	request(method: string, params: unknown, ms: number): Promise<CallResult>;
 	/** Makes a tools/call whose arguments are JSON text. The caller limits the time of the whole slice. */
-	call(tool: string, argumentsJson: string): Promise<Answer>;
+	call(tool: string, argumentsJson: string): Promise<CallResult>;
 	/** Stops the target. */
 	close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized
 export const withTimeout = async <T>(work: Promise<T>, ms: number, what: string): Promise<T> => {
 	let timer: NodeJS.Timeout | undefined;
 	const limit = new Promise<never>((_resolve, reject) => {
-		timer = setTimeout(() => reject(new Error(`no end of ${what} within ${ms} ms`)), ms);
+		timer = setTimeout(() => reject(new Error(`${what} did not finish within ${ms} ms`)), ms);
 	});
 	try {
 		return await Promise.race([work, limit]);

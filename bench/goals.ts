@@ -124,7 +124,7 @@ export const judgeStdio = (results: Results, growths: Growth[], lists: number[])
 		against('resultRate', 'bridge+log', 'bridge', {atLeast: 0.7}),
 		against('cpuSequential', 'bridge+versions', 'bridge', {atMost: 1.05}),
 		against('cpuConcurrent', 'bridge+versions', 'bridge', {atMost: 1.05}),
-		judge('CPU of 100 tools translated ÷ parsed and written', lists, {atMost: 2}),
+		judge('CPU of translating 100 tools ÷ parsing and serializing them', lists, {atMost: 2}),
 		growth('bridge', {atMost: GROWTH_LIMIT}),
 		growth('pipe', {}),
 		against('echoRate', 'bridge', 'pipe', {}),

@@ -1,9 +1,9 @@
 import {connect} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {Answer} from './answer.js';
 import {type Client, withTimeout} from './client.js';
 import {HttpSession} from './http-session.js';
 import {Program} from './program.js';
+import type {CallResult} from './response.js';
 
 const POLL_MS = 10;
 
@@ -53,7 +53,7 @@ export class HttpClient implements Client {
 		await withTimeout(
 			listening(Number(port), () => this.#dead === undefined),
 			ms,
-			`the start, nobody listens on port ${port}`,
+			`the start: no program listens on port ${port}`,
 		);
 		if (this.#dead) {
 			throw this.#dead;
@@ -61,11 +61,11 @@ export class HttpClient implements Client {
 		await this.#session.initialize(protocolVersion, ms);
 	}
 
-	request(method: string, params: unknown, ms: number): Promise<Answer> {
+	request(method: string, params: unknown, ms: number): Promise<CallResult> {
 		return this.#session.request(method, params, ms);
 	}
 
-	call(tool: string, argumentsJson: string): Promise<Answer> {
+	call(tool: string, argumentsJson: string): Promise<CallResult> {
 		return this.#session.call(tool, argumentsJson);
 	}
 

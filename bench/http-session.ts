@@ -1,6 +1,6 @@
-import {type Answer, readAnswer} from './answer.js';
 import {callText, INITIALIZED, initializeParams, withTimeout} from './client.js';
 import {HttpConnection, type Reply} from './http-connection.js';
+import {type CallResult, readResponse} from './response.js';
 
 /** A session of streamable HTTP with one connection per concurrent call. */
 export class HttpSession {
@@ -26,24 +26,24 @@ export class HttpSession {
 		const params = initializeParams(protocolVersion);
 		const text = JSON.stringify({jsonrpc: '2.0', id, method: 'initialize', params});
 		const reply = await withTimeout(this.#post(text), ms, 'initialize');
-		const answer = answerIn(reply);
-		if (!answer.ok) {
-			throw new Error(`initialize was refused: ${answer.why}`);
+		const result = resultIn(reply);
+		if (!result.ok) {
+			throw new Error(`initialize was rejected: ${result.why}`);
 		}
-		const {protocolVersion: version} = answer.result as {protocolVersion: string};
+		const {protocolVersion: version} = result.result as {protocolVersion: string};
 		const session = reply.session === undefined ? '' : `Mcp-Session-Id: ${reply.session}\r\n`;
 		this.#head = this.#headWith(`${session}MCP-Protocol-Version: ${version}\r\n`);
 		await withTimeout(this.#post(INITIALIZED), ms, 'notifications/initialized');
 	}
 
-	async request(method: string, params: unknown, ms: number): Promise<Answer> {
+	async request(method: string, params: unknown, ms: number): Promise<CallResult> {
 		const id = this.#nextId++;
 		const text = JSON.stringify({jsonrpc: '2.0', id, method, params});
-		return answerIn(await withTimeout(this.#post(text), ms, method));
+		return resultIn(await withTimeout(this.#post(text), ms, method));
 	}
 
-	async call(tool: string, argumentsJson: string): Promise<Answer> {
-		return answerIn(await this.#post(callText(this.#nextId++, tool, argumentsJson)));
+	async call(tool: string, argumentsJson: string): Promise<CallResult> {
+		return resultIn(await this.#post(callText(this.#nextId++, tool, argumentsJson)));
 	}
 
 	close(): void {
@@ -90,10 +90,10 @@ const lastEvent = (parts: Buffer[]): Buffer => {
 	return at < 0 ? Buffer.alloc(0) : all.subarray(at + MARK.length);
 };
 
-const answerIn = ({status, isEvents, parts, size}: Reply): Answer => {
+const resultIn = ({status, isEvents, parts, size}: Reply): CallResult => {
 	if (status !== 200) {
 		return {ok: false, size, why: `HTTP ${status} ${Buffer.concat(parts).toString().slice(0, 200)}`};
 	}
 	const event = isEvents ? lastEvent(parts) : undefined;
-	return event === undefined ? readAnswer(parts, size)[1] : readAnswer([event], event.length)[1];
+	return event === undefined ? readResponse(parts, size)[1] : readResponse([event], event.length)[1];
 };

@@ -79,7 +79,7 @@ const findTools = async (client: Client): Promise<{echo: string; blob: string}> 
 		}
 		await sleep(20);
 	}
-	throw new Error('the tools of the server were not listed');
+	throw new Error('the target did not list the tools of the server');
 };
 
 /** Starts a target and waits for its first call. On errors it is stopped before the error is thrown. */
@@ -98,7 +98,7 @@ export const startInstance = async (target: Target): Promise<Instance> => {
 		}
 		const readyMs = performance.now() - client.startedAt;
 		const log = target.logs ? new TrafficLog(logFile(folder)) : undefined;
-		await log?.forget();
+		await log?.reset();
 		return {target, client, folder, tools, startMs, readyMs, log, isForSmall: false};
 	} catch (error) {
 		await endClient(client);
@@ -108,11 +108,11 @@ export const startInstance = async (target: Target): Promise<Instance> => {
 
 /** Stops a target and kills the processes that it leaves. Returns their number. */
 const endClient = async (client: Client): Promise<number> => {
-	const known = running.get(client);
-	if (known === undefined) {
+	const entry = running.get(client);
+	if (entry === undefined) {
 		return 0;
 	}
-	const {folder, server} = known;
+	const {folder, server} = entry;
 	running.delete(client);
 	const members = family(client.pid, folder);
 	await client.close();

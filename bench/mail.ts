@@ -16,7 +16,7 @@ const SETTLE_MS = 3000;
 const GOAL_PERCENT = 1;
 
 const file = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
-const say = (line: string): void => {
+const print = (line: string): void => {
 	process.stderr.write(`${line}\n`);
 };
 
@@ -76,13 +76,13 @@ async function start(folder: string, config: string): Promise<ChildProcess> {
 			method: 'tools/call',
 			params: {name: 'codex', arguments: {prompt: 'say:1', identity: `agent-${id}`}},
 		});
-	let answers = 0;
+	let responses = 0;
 	for await (const message of child.stdout.pipe(ndjson.parse())) {
 		const {id, result} = message as {id?: unknown; result?: {isError?: boolean}};
 		if (typeof id !== 'number') continue;
 		if (result?.isError) throw new Error(JSON.stringify(result));
-		answers++;
-		if (answers === IDENTITIES) break;
+		responses++;
+		if (responses === IDENTITIES) break;
 	}
 	return child;
 }
@@ -102,14 +102,16 @@ async function idlePercent(intervalMs: number): Promise<number> {
 	}
 }
 
-say(`${IDENTITIES} identities with ${IDENTITIES * MESSAGES} messages in all, ${MEASURED_MS / 1000} s each.`);
+print(
+	`${IDENTITIES} identities with ${IDENTITIES * MESSAGES} messages in total, ${MEASURED_MS / 1000} s each.`,
+);
 const never = await idlePercent(3_600_000);
-say(`never looked at       ${never.toFixed(3)} % of a core`);
+print(`no polling            ${never.toFixed(3)} % of a core`);
 const usual = await idlePercent(5000);
-say(`every 5 s             ${usual.toFixed(3)} % of a core; goal: less than ${GOAL_PERCENT} %`);
+print(`every 5 s             ${usual.toFixed(3)} % of a core; goal: less than ${GOAL_PERCENT} %`);
 const often = await idlePercent(100);
-say(`every 100 ms          ${often.toFixed(3)} % of a core`);
-const looking = (often - never) / 50;
-say(`so looking itself takes ${looking.toFixed(3)} % of a core with 5 s`);
-process.stdout.write(`${JSON.stringify({never, usual, often, looking, goal: GOAL_PERCENT})}\n`);
+print(`every 100 ms          ${often.toFixed(3)} % of a core`);
+const polling = (often - never) / 50;
+print(`polling every 5 s takes ${polling.toFixed(3)} % of a core`);
+process.stdout.write(`${JSON.stringify({never, usual, often, looking: polling, goal: GOAL_PERCENT})}\n`);
 process.exit(usual < GOAL_PERCENT ? 0 : 1);

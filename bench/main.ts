@@ -23,7 +23,7 @@ import {measureSoak} from './soak.js';
 import type {Target} from './target.js';
 import {checkNames, chooseTargets, chooseTopologies, type Topology} from './topologies.js';
 
-const say = (line: string): void => {
+const print = (line: string): void => {
 	process.stderr.write(`${line}\n`);
 };
 
@@ -33,19 +33,19 @@ const measure = async (
 	targets: Target[],
 	rounds: number,
 ): Promise<Growth[]> => {
-	say(topology.title);
-	say(`starts: ${bench.limits.starts} of each of ${targets.map(target => target.name).join(', ')}`);
+	print(topology.title);
+	print(`starts: ${bench.limits.starts} each of ${targets.map(target => target.name).join(', ')}`);
 	await measureStarts(bench, targets);
-	say('warm-up');
+	print('warm-up');
 	const instances = await startAll(bench, targets);
 	for (let round = 0; round < rounds; round++) {
-		say(`round ${round + 1} of ${rounds}`);
+		print(`round ${round + 1} of ${rounds}`);
 		await measureRound(bench, instances, round);
 	}
 	// This comes last, since the scheduler tends to keep processes on the core where they ran.
 	await onOneCore(runFolder, async () => {
 		for (let round = 0; round < rounds; round++) {
-			say(`latency, round ${round + 1} of ${rounds}`);
+			print(`latency, round ${round + 1} of ${rounds}`);
 			await measureLatency(bench, instances, round);
 		}
 	});
@@ -65,14 +65,14 @@ const measureMemory = async (bench: Bench, target: Target): Promise<void> => {
 	const {sessions, soakCalls} = bench.limits;
 	try {
 		if (target.path !== undefined) {
-			say(`${sessions} sessions at once: ${target.name}`);
+			print(`${sessions} concurrent sessions: ${target.name}`);
 			bench.results.add(target.name, 0, 0, await measureMany(target, bench.limits));
 		}
-		say(`${soakCalls} calls, one after the other: ${target.name}`);
+		print(`${soakCalls} sequential calls: ${target.name}`);
 		bench.results.add(target.name, 0, 0, await measureSoak(target, bench.limits));
 	} catch (error) {
 		// The verdict is then "not measured"; the results of the rounds are kept.
-		say(`${target.name} failed when its memory was measured: ${messageOf(error)}`);
+		print(`${target.name} failed in the memory measurement: ${messageOf(error)}`);
 	}
 };
 
@@ -82,13 +82,13 @@ const measureGrowths = async (bench: Bench, targets: Target[]): Promise<Growth[]
 	const chosen = targets.filter(({name}) => name === 'bridge' || name === 'pipe');
 	const runs = chosen.length === 0 ? 0 : bench.limits.growthRuns;
 	for (let run = 0; run < runs; run++) {
-		say(`growth ${run + 1} of ${runs}: ${bench.limits.growthCalls} calls each`);
+		print(`growth ${run + 1} of ${runs}: ${bench.limits.growthCalls} calls each`);
 		for (const target of chosen.filter(({name}) => !bench.results.problems.has(name))) {
 			try {
 				growths.push(await measureGrowth(bench, target));
 			} catch (error) {
 				// The verdict is then "not measured"; the results of the rounds are kept.
-				say(`${target.name} failed in the growth run: ${messageOf(error)}`);
+				print(`${target.name} failed in the growth run: ${messageOf(error)}`);
 			}
 		}
 	}
@@ -98,15 +98,15 @@ const measureGrowths = async (bench: Bench, targets: Target[]): Promise<Growth[]
 const runTopology = async (options: Options, topology: Topology): Promise<Report> => {
 	const targets = chooseTargets(topology, options);
 	for (const target of targets.filter(({absent}) => absent)) {
-		say(`${target.name} is not installed in bench/: it is not measured`);
+		print(`${target.name} is not installed in bench/ and not measured`);
 	}
 	const {retries, quietBudgetMs} = options.limits;
 	const noise = new Noise(runFolder, retries, quietBudgetMs);
-	const bench: Bench = {limits: options.limits, noise, results: new Results(), say};
+	const bench: Bench = {limits: options.limits, noise, results: new Results(), print};
 	const present = targets.filter(target => !target.absent);
 	const growths = await measure(bench, topology, present, options.rounds);
 	const report = makeReport(options, topology, targets, {results: bench.results, growths});
-	say(toText(report));
+	print(toText(report));
 	if (bench.results.problems.has('bridge')) {
 		process.exitCode = 1;
 	}
@@ -116,7 +116,7 @@ const runTopology = async (options: Options, topology: Topology): Promise<Report
 const run = async (options: Options): Promise<void> => {
 	const topologies = chooseTopologies(options);
 	checkNames(topologies, options);
-	installPeers(say);
+	installPeers(print);
 	const reports: Report[] = [];
 	for (const topology of topologies) {
 		reports.push(await runTopology(options, topology));
@@ -138,7 +138,7 @@ const start = async (): Promise<void> => {
 			await run(options);
 		}
 	} catch (error) {
-		say(`bench: ${messageOf(error)}`);
+		print(`bench: ${messageOf(error)}`);
 		process.exitCode = 2;
 	} finally {
 		await stopEverything();

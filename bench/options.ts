@@ -38,20 +38,20 @@ export interface Limits {
 
 export const HELP = `npm run bench -- [options]
 
-Measures bridge beside a direct connection, the least that a Node process in between can cost, an SDK proxy and
-other proxies from npm, alternating, medians over rounds. Takes several minutes for each topology; --quick one.
+Compares bridge with a direct connection, a minimal Node process, an SDK proxy and other proxies from npm, in
+alternation, with medians over rounds. Takes several minutes per topology, and one with --quick.
 
   --topo a,b          only these: stdio (stdio → proxy → stdio), http-http, http-stdio, stdio-http;
-                      http is all that have HTTP at an end
+                      http selects all with HTTP on one side
   --rounds N          rounds of measurement (5; with --quick 2)
-  --only a,b          only these targets (direct is always measured, as every ratio needs it)
-  --quick             short slices, for a smoke check: its ratios are rough
+  --only a,b          only these targets (direct is always measured: each ratio needs it)
+  --quick             short slices for a smoke test, with rough ratios
   --json FILE         write the JSON to FILE instead of stdout
   --bridge 'COMMAND'  the command to measure as bridge instead of dist/bin/bridge.js
   --help              this text
 
 Progress and tables go to stderr, one JSON object to stdout (npm run -s bench 2>/dev/null | jq .).
-README.md has the targets of each topology.
+README.md lists the targets of each topology.
 Exit code 1: bridge could not be measured. A missed goal does not change the exit code.
 `;
 
@@ -110,7 +110,7 @@ export const readOptions = (argv: string[]): Options => {
 	});
 	const rounds = Number(values.rounds ?? (values.quick ? 2 : 5));
 	if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) {
-		throw new Error('--rounds takes a whole number from 1 to 100');
+		throw new Error('--rounds requires an integer from 1 to 100');
 	}
 	return {
 		help: values.help,

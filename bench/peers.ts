@@ -16,20 +16,20 @@ const readManifest = (folder: string): Manifest | undefined => {
 const packageFolder = (name: string): string => join(benchFolder, 'node_modules', name);
 
 /** Installs the peers' own package on the first run of the bench. */
-export const installPeers = (say: (line: string) => void): void => {
+export const installPeers = (print: (line: string) => void): void => {
 	const wanted = Object.entries(readManifest(benchFolder)?.dependencies ?? {});
 	const missing = wanted.filter(([name, version]) => readManifest(packageFolder(name))?.version !== version);
 	if (missing.length === 0) {
 		return;
 	}
-	say(`installing the peers once: npm ci in bench/ (${missing.map(([name]) => name).join(', ')})`);
+	print(`installing the peers: npm ci in bench/ (${missing.map(([name]) => name).join(', ')})`);
 	const npm = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
 		cwd: benchFolder,
 		stdio: ['ignore', 'ignore', 'inherit'],
 		timeout: 300_000,
 	});
 	if (npm.status !== 0) {
-		say('npm ci in bench/ failed: peers that are missing are not measured');
+		print('npm ci in bench/ failed. Missing peers are not measured');
 	}
 };
 

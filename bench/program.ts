@@ -22,7 +22,7 @@ export class Program {
 				resolve();
 			});
 			child.once('exit', (code, signal) => {
-				onEnd(new Error(`ended with ${code ?? signal}: ${this.#errorText.trim().slice(-300)}`));
+				onEnd(new Error(`exited with ${code ?? signal}: ${this.#errorText.trim().slice(-300)}`));
 				resolve();
 			});
 		});

@@ -19,7 +19,7 @@ const HELP = `npm run bench:raw -- [options]
   --json FILE    write the JSON to FILE instead of stdout
 `;
 
-const say = (line: string): void => {
+const print = (line: string): void => {
 	process.stderr.write(`${line}\n`);
 };
 
@@ -79,7 +79,7 @@ const measure = async (bench: Bench): Promise<void> => {
 		await burstSlice(instance);
 	}
 	for (let round = 0; round < limits.rounds; round++) {
-		say(`round ${round + 1} of ${limits.rounds}`);
+		print(`round ${round + 1} of ${limits.rounds}`);
 		for (let pass = 0; pass < limits.streams; pass++) {
 			await turns(bench, usual, {round, pass}, one => streamSlice(one, limits.streamMs));
 		}
@@ -89,13 +89,13 @@ const measure = async (bench: Bench): Promise<void> => {
 	}
 	const long = instances.filter(({target: {name, isForLong}}) => isForLong || name === 'mitmdump -w');
 	for (let round = 0; round < limits.longRounds; round++) {
-		say(`${limits.longMs / 1000} s at full speed, ${round + 1} of ${limits.longRounds}`);
+		print(`${limits.longMs / 1000} s at full speed, ${round + 1} of ${limits.longRounds}`);
 		await turns(bench, long, {round, pass: 0}, one => longSlice(one, limits.longMs));
 	}
 	// This comes last, since the scheduler tends to keep processes on the core where they ran.
 	await onOneCore(runFolder, async () => {
 		for (let round = 0; round < limits.rounds; round++) {
-			say(`round trips, ${round + 1} of ${limits.rounds}`);
+			print(`round trips, ${round + 1} of ${limits.rounds}`);
 			for (let pass = 0; pass < limits.tripPasses; pass++) {
 				await turns(bench, usual, {round, pass}, one => tripSlice(one, limits.tripMs));
 			}
@@ -122,7 +122,7 @@ const run = async (): Promise<void> => {
 	const only = values.only?.split(',');
 	const {present, absent} = rawTargets();
 	if (absent.length > 0) {
-		say(`not installed, and so not measured: ${absent.join(', ')}`);
+		print(`not installed and not measured: ${absent.join(', ')}`);
 	}
 	const chosen = present.filter(({name}) => name === 'direct' || (only?.includes(name) ?? true));
 	const destination = await startDestination();
@@ -136,7 +136,7 @@ const run = async (): Promise<void> => {
 	await Promise.all(instances.map(instance => instance.stop()));
 	const names = chosen.map(({name}) => name);
 	const report = makeRawReport(bench.samples, names);
-	say(toRawText(report));
+	print(toRawText(report));
 	const json = `${JSON.stringify(report)}\n`;
 	if (values.json === undefined) {
 		process.stdout.write(json);
@@ -149,7 +149,7 @@ stopOnSignals();
 try {
 	await run();
 } catch (error) {
-	say(`bench: ${error instanceof Error ? error.message : String(error)}`);
+	print(`bench: ${error instanceof Error ? error.message : String(error)}`);
 	process.exitCode = 2;
 } finally {
 	await stopEverything();

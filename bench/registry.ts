@@ -17,7 +17,7 @@ const SESSIONS = 1000;
 const ROUNDS = 100;
 const TEAM = 'bench';
 
-const say = (line: string): void => {
+const print = (line: string): void => {
 	process.stdout.write(`${line}\n`);
 };
 
@@ -33,7 +33,7 @@ const measure = async (name: string, rounds: number, work: (round: number) => un
 	}
 	times.sort((one, other) => one - other);
 	const at = (share: number): string => (times[Math.floor(share * (times.length - 1))] ?? 0).toFixed(3);
-	say(`${name.padEnd(52)} p50 ${at(0.5).padStart(9)} ms   p99 ${at(0.99).padStart(9)} ms`);
+	print(`${name.padEnd(52)} p50 ${at(0.5).padStart(9)} ms   p99 ${at(0.99).padStart(9)} ms`);
 };
 
 const numbered = (at: number): SessionEntry =>
@@ -54,11 +54,11 @@ try {
 	const live = sessionEntry({team: TEAM, codex_id: 'codex:live'});
 	await registry.reserve('arch-ctm', live.codex_id);
 	const file = 'x'.repeat(500_000);
-	await measure('500 kB written atomically, to compare with', ROUNDS, () =>
+	await measure('write 500 kB atomically, for comparison', ROUNDS, () =>
 		writeAtomically(join(base, 'x'), file),
 	);
 	await measure(`save one change of ${SESSIONS} sessions`, ROUNDS, turns => registry.put({...live, turns}));
-	await measure('100 changes at once, all saved', ROUNDS / 5, round =>
+	await measure('100 concurrent changes until saved', ROUNDS / 5, round =>
 		Promise.all(Array.from({length: 100}, (_, at) => registry.put({...numbered(at), turns: round}))),
 	);
 	await measure('put without waiting for the disk', ROUNDS, turns => {
@@ -68,7 +68,7 @@ try {
 	await measure(`list ${SESSIONS} sessions from the file`, ROUNDS, () => inspectTeam(base, TEAM));
 	await measure(`list ${SESSIONS} sessions of an open registry`, ROUNDS, () => registry.entries());
 	await measure('find a session by identity', ROUNDS, () => registry.find('dev-7'));
-	await measure('take an identity and give it back', ROUNDS, async () => {
+	await measure('lock an identity and release it', ROUNDS, async () => {
 		await registry.reserve('dev-1', 'codex:1');
 		await registry.release('dev-1');
 	});

@@ -5,7 +5,7 @@ import {HttpSession} from './http-session.js';
 import {cpuMicros} from './process-stats.js';
 import {Place, type Running} from './replicas/place.js';
 import {median} from './results.js';
-import {must, SMALL} from './slices.js';
+import {checkResult, SMALL} from './slices.js';
 
 const CLIENTS = 50;
 /** Calls per turn. Turns are short, so that both sides see about the same load of the machine. */
@@ -23,14 +23,14 @@ const START_MS = 30_000;
 const GOALS = {sealed: 1.05, three: 0.8};
 const SECRET = 'a secret for a benchmark';
 
-const say = (line: string): void => {
+const print = (line: string): void => {
 	process.stdout.write(`${line}\n`);
 };
 
 type Clients = readonly HttpSession[];
 
 /** Opens the sessions of all clients, each on its own connection. */
-const begin = async ({port}: Running, service: string): Promise<Clients> => {
+const openSessions = async ({port}: Running, service: string): Promise<Clients> => {
 	const url = new URL(`http://127.0.0.1:${port}/mcp/${service}`);
 	const clients = Array.from({length: CLIENTS}, () => new HttpSession(url));
 	await Promise.all(clients.map(client => client.initialize('2025-11-25', START_MS)));
@@ -43,7 +43,7 @@ const load = async (clients: Clients, calls = CALLS): Promise<number> => {
 	const start = performance.now();
 	await Promise.all(
 		clients.map(async client => {
-			while (left-- > 0) must(await client.call('echo', SMALL), 100);
+			while (left-- > 0) checkResult(await client.call('echo', SMALL), 100);
 		}),
 	);
 	return (calls * 1000) / (performance.now() - start);
@@ -84,16 +84,16 @@ const costOf = (gateway: Running, clients: Clients) => async (): Promise<number>
 
 const compareSealing = async (place: Place): Promise<Turns> => {
 	const [plain, sealed] = [await place.gateway(() => ({})), await place.gateway(() => ({secret: SECRET}))];
-	const [before, after] = [await begin(plain, 'remote'), await begin(sealed, 'remote')];
+	const [before, after] = [await openSessions(plain, 'remote'), await openSessions(sealed, 'remote')];
 	for (const clients of [before, after]) await load(clients, WARM_UP);
 	return takeTurns(PAIR_ROUNDS, costOf(plain, before), costOf(sealed, after));
 };
 
-const compareReplicas = async (place: Place, service: string, remembers = false): Promise<Compared> => {
+const compareReplicas = async (place: Place, service: string, isSticky = false): Promise<Compared> => {
 	const replicas = [await place.replica(SECRET), await place.replica(SECRET), await place.replica(SECRET)];
 	const one = await place.balancer(replicas.slice(0, 1));
-	const three = await place.balancer(replicas, remembers);
-	const [before, after] = [await begin(one, service), await begin(three, service)];
+	const three = await place.balancer(replicas, isSticky);
+	const [before, after] = [await openSessions(one, service), await openSessions(three, service)];
 	await load(before, WARM_UP);
 	await load(after, WARM_UP * replicas.length);
 	const turns = await takeTurns(
@@ -121,15 +121,15 @@ const sealing = compared({
 	ones: pairs.flatMap(({ones}) => ones),
 	others: pairs.flatMap(({others}) => others),
 });
-say(
+print(
 	`a call: ${sealing.one.toFixed(0)} µs of CPU, with sealed ids ${sealing.other.toFixed(0)} µs: ${sealing.ratio.toFixed(3)} × ${verdict(sealing.ratio < GOALS.sealed, '< 1.05')}`,
 );
-const told = ({one, other, ratio}: Compared): string =>
+const format = ({one, other, ratio}: Compared): string =>
 	`one replica ${one.toFixed(0)} calls/s, three ${other.toFixed(0)}: ${ratio.toFixed(2)} ×`;
 const remote = await inPlace(place => compareReplicas(place, 'remote'));
-say(`a server behind HTTP, behind HAProxy: ${told(remote)} ${verdict(remote.ratio >= GOALS.three, '≥ 0.8')}`);
+print(`an HTTP upstream behind HAProxy: ${format(remote)} ${verdict(remote.ratio >= GOALS.three, '≥ 0.8')}`);
 const local = await inPlace(place => compareReplicas(place, 'local'));
-say(`a command, behind HAProxy, two of three calls handed to another replica: ${told(local)}`);
+print(`a child behind HAProxy, two of three calls forwarded between replicas: ${format(local)}`);
 const led = await inPlace(place => compareReplicas(place, 'local', true));
-say(`the same, where HAProxy remembers who has which session: ${told(led)}`);
+print(`the same with sticky sessions in HAProxy: ${format(led)}`);
 process.exit(0);

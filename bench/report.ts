@@ -66,7 +66,7 @@ const describe = (results: Results, target: Target): Described => ({
 	name: target.name,
 	role: target.role,
 	version: target.version,
-	problem: target.absent ? 'not installed, so not measured' : results.problems.get(target.name),
+	problem: target.absent ? 'not installed and not measured' : results.problems.get(target.name),
 	figures: Object.fromEntries(FIGURE_NAMES.map(figure => [figure, results.middle(target.name, figure)])),
 	addedP50: target.role === 'direct' ? undefined : addedP50(results, target.name),
 	foreignCores: results.foreign(target.name),
@@ -152,10 +152,10 @@ const remarks = (report: Report): string[] =>
 	report.targets.flatMap(({name, problem, foreignCores, leftovers, log}) => [
 		...(problem ? [`${name}: ${problem}`] : []),
 		...(leftovers
-			? [`${name}: left ${leftovers} processes behind when its client went away (ended by the bench)`]
+			? [`${name}: left ${leftovers} processes after its client disconnected (killed by the bench)`]
 			: []),
 		...((foreignCores ?? 0) > 0.35
-			? [`${name}: others used ${short(foreignCores)} cores during its slices`]
+			? [`${name}: other programs used ${short(foreignCores)} cores during its slices`]
 			: []),
 		...(log
 			? [
@@ -170,9 +170,9 @@ export const toText = (report: Report): string =>
 	[
 		`\n${report.title}: medians of ${report.rounds} rounds, Node ${report.node}, ${report.cores} cores`,
 		mediansTable(report),
-		'\nGoals (ratios inside a round, median over rounds)',
+		'\nGoals (ratios within a round, median over the rounds)',
 		goalsTable(report),
-		'\nbridge against its peers (times better; «!» is behind)',
+		'\nbridge and its peers (times better; "!" is behind)',
 		leadsTable(report),
 		...report.growth.map(
 			({target, calls, tenths}) =>

@@ -16,7 +16,7 @@ export interface Bench {
 	limits: Limits;
 	noise: Noise;
 	results: Results;
-	say(line: string): void;
+	print(line: string): void;
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -36,7 +36,7 @@ export const measureStarts = async (bench: Bench, targets: Target[]): Promise<vo
 	}
 };
 
-const measureStart = async ({noise, results, say}: Bench, target: Target, round: number): Promise<void> => {
+const measureStart = async ({noise, results, print}: Bench, target: Target, round: number): Promise<void> => {
 	if (results.problems.has(target.name)) {
 		return;
 	}
@@ -48,7 +48,7 @@ const measureStart = async ({noise, results, say}: Bench, target: Target, round:
 		results.add(target.name, round, foreign, {startMs: value.startMs, readyMs: value.readyMs});
 	} catch (error) {
 		results.problems.set(target.name, messageOf(error));
-		say(`${target.name} does not start: ${messageOf(error)}`);
+		print(`${target.name} does not start: ${messageOf(error)}`);
 	}
 };
 
@@ -62,7 +62,7 @@ export const startAll = async (bench: Bench, targets: Target[]): Promise<Instanc
 			await warmUp(instance, bench.limits);
 		} catch (error) {
 			bench.results.problems.set(target.name, messageOf(error));
-			bench.say(`${target.name} failed in the warm-up: ${messageOf(error)}`);
+			bench.print(`${target.name} failed in the warm-up: ${messageOf(error)}`);
 		}
 	}
 	return instances;
@@ -123,7 +123,7 @@ const measureSlice = async (bench: Bench, instance: Instance, slice: Slice, roun
 		bench.results.add(name, round, foreign, Object.fromEntries(kept));
 	} catch (error) {
 		bench.results.problems.set(name, messageOf(error));
-		bench.say(`${name} failed in round ${round + 1}: ${messageOf(error)}`);
+		bench.print(`${name} failed in round ${round + 1}: ${messageOf(error)}`);
 	}
 };
 

@@ -9,11 +9,11 @@ import {join} from 'node:path';
 import process from 'node:process';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
-import type {Answer} from './answer.js';
 import {freePort} from './free-port.js';
 import {listening} from './http-client.js';
 import {HttpSession} from './http-session.js';
 import {Program} from './program.js';
+import type {CallResult} from './response.js';
 import {median} from './results.js';
 
 const TURNS = 600;
@@ -26,7 +26,7 @@ const PARALLEL = 20;
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-const timed = async (call: () => Promise<Answer>): Promise<number> => {
+const timed = async (call: () => Promise<CallResult>): Promise<number> => {
 	const start = performance.now();
 	const {ok, why} = await call();
 	if (!ok) throw new Error(why);
@@ -53,7 +53,7 @@ export type GatewayTimes = {
 	readonly peakMb: number;
 };
 
-type Calls = {readonly [name in 'service' | 'tool' | 'run' | 'program']: () => Promise<Answer>};
+type Calls = {readonly [name in 'service' | 'tool' | 'run' | 'program']: () => Promise<CallResult>};
 
 /** Measures the variants in alternation, so that compared samples are close in time. */
 async function measure({service, tool, run, program}: Calls) {
@@ -101,7 +101,7 @@ export async function measureThroughGateway(): Promise<GatewayTimes> {
 	try {
 		await listening(port, () => failure === undefined);
 		const [one, all] = sessions;
-		if (failure || !one || !all) throw failure ?? new Error('There is no session.');
+		if (failure || !one || !all) throw failure ?? new Error('The sessions could not be opened.');
 		for (const session of sessions) await session.initialize(VERSION, PATIENCE_MS);
 		const query = '{"query":"x"}';
 		const run = (text: string) => () => all.call('run', JSON.stringify({command: text}));

@@ -23,7 +23,7 @@ const GOALS = {threads: 10, p50: 2, p99: 10};
 
 type Json = {readonly [key: string]: unknown};
 
-const say = (line: string): void => {
+const print = (line: string): void => {
 	process.stderr.write(`${line}\n`);
 };
 const file = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
@@ -35,38 +35,38 @@ const fakes = {
 /** A client that writes lines and waits for responses. */
 class Client {
 	readonly #child: ChildProcess;
-	readonly #waiting = new Map<unknown, (answer: Json) => void>();
+	readonly #pending = new Map<unknown, (response: Json) => void>();
 	#ids = 0;
 
 	constructor(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string) {
 		this.#child = spawn(process.execPath, args, {stdio: ['pipe', 'pipe', 'ignore'], env, cwd});
-		this.#child.stdout?.pipe(ndjson.parse()).on('data', (answer: Json) => {
-			if ('method' in answer) return;
-			this.#waiting.get(answer.id)?.(answer);
-			this.#waiting.delete(answer.id);
+		this.#child.stdout?.pipe(ndjson.parse()).on('data', (response: Json) => {
+			if ('method' in response) return;
+			this.#pending.get(response.id)?.(response);
+			this.#pending.delete(response.id);
 		});
 	}
 
-	tell(message: Json): void {
+	notify(message: Json): void {
 		this.#child.stdin?.write(`${JSON.stringify({jsonrpc: '2.0', ...message})}\n`);
 	}
 
-	ask(method: string, params: Json): Promise<Json> {
+	request(method: string, params: Json): Promise<Json> {
 		const id = ++this.#ids;
-		this.tell({id, method, params});
-		return new Promise(resolve => this.#waiting.set(id, resolve));
+		this.notify({id, method, params});
+		return new Promise(resolve => this.#pending.set(id, resolve));
 	}
 
 	async ready(): Promise<this> {
 		const clientInfo = {name: 'bench', version: '1'};
-		await this.ask('initialize', {protocolVersion: '2025-11-25', capabilities: {}, clientInfo});
-		this.tell({method: 'notifications/initialized'});
+		await this.request('initialize', {protocolVersion: '2025-11-25', capabilities: {}, clientInfo});
+		this.notify({method: 'notifications/initialized'});
 		return this;
 	}
 
 	/** The content and the thread of a turn's result. */
 	async turn(name: string, args: Json): Promise<{readonly content: unknown; readonly threadId: unknown}> {
-		const {result} = await this.ask('tools/call', {name, arguments: args});
+		const {result} = await this.request('tools/call', {name, arguments: args});
 		const {structuredContent} = result as {structuredContent: {content: unknown; threadId: unknown}};
 		return structuredContent;
 	}
@@ -88,27 +88,27 @@ type Measured = {readonly times: number[]; readonly wrong: number; readonly cpuM
 async function measure(client: Client, threads: number, isBridge: boolean): Promise<Measured> {
 	const times: number[] = [];
 	let wrong = 0;
-	const begin = async (at: number): Promise<unknown> => {
+	const startThread = async (at: number): Promise<unknown> => {
 		const named = isBridge ? {identity: `agent-${at}`} : {};
 		return (await client.turn('codex', {prompt: `say:${at}`, ...named})).threadId;
 	};
-	const ask = async (threadId: unknown, at: number, rounds: number, isTimed: boolean): Promise<void> => {
+	const runTurns = async (threadId: unknown, at: number, rounds: number, isTimed: boolean): Promise<void> => {
 		for (let round = 0; round < rounds; round++) {
 			// A spread of the turn times: threads whose turns all end at once would wait for each other,
 			// unlike real agents.
 			const turnMs = isTimed ? TURN_MS + ((at * 7 + round * 13) % SPREAD_MS) : 0;
-			const said = `${isTimed ? 'turn' : 'warm'} ${at} ${round}`;
-			const prompt = `say:${said}\nslow:${turnMs}`;
+			const text = `${isTimed ? 'turn' : 'warm'} ${at} ${round}`;
+			const prompt = `say:${text}\nslow:${turnMs}`;
 			const start = performance.now();
 			const {content} = await client.turn('codex-reply', {threadId, prompt});
 			if (isTimed) times.push(performance.now() - start - turnMs);
-			if (content !== said) wrong++;
+			if (content !== text) wrong++;
 		}
 	};
-	const all = await Promise.all(Array.from({length: threads}, (_, at) => begin(at)));
-	await Promise.all(all.map((threadId, at) => ask(threadId, at, WARM_UP / threads, false)));
+	const all = await Promise.all(Array.from({length: threads}, (_, at) => startThread(at)));
+	await Promise.all(all.map((threadId, at) => runTurns(threadId, at, WARM_UP / threads, false)));
 	const before = client.cpuMs;
-	await Promise.all(all.map((threadId, at) => ask(threadId, at, ROUNDS, true)));
+	await Promise.all(all.map((threadId, at) => runTurns(threadId, at, ROUNDS, true)));
 	return {times, wrong, cpuMs: (client.cpuMs - before) / (threads * ROUNDS)};
 }
 
@@ -129,7 +129,7 @@ function eventOf({
 	if (turn === undefined) return;
 	// The log has microseconds, which Date does not support.
 	const at = Date.parse(`${time.slice(0, 19)}Z`) + Number(`0.${time.slice(20, -1)}`) * 1000;
-	return {turn, what: `${side} ${isCall ? 'asked' : 'answered'}`, at};
+	return {turn, what: `${side} ${isCall ? 'request' : 'response'}`, at};
 }
 
 /**
@@ -148,7 +148,8 @@ function insideTimes(log: string): number[] {
 		(seen.get(to) ?? Number.NaN) - (seen.get(from) ?? Number.NaN);
 	return [...turns.values()].map(
 		seen =>
-			between(seen, 'client asked', 'upstream asked') + between(seen, 'upstream answered', 'client answered'),
+			between(seen, 'client request', 'upstream request') +
+			between(seen, 'upstream response', 'client response'),
 	);
 }
 
@@ -219,22 +220,22 @@ const row = (...cells: ReadonlyArray<string | number>): string =>
 		})
 		.join(' ');
 
-say(`${ROUNDS} turns a thread, of ${TURN_MS} to ${TURN_MS + SPREAD_MS} ms, which are not counted.`);
-say(
-	'Inside: from a call coming in to it going out, and the same for its answer. Total: all processes and pipes.',
+print(`${ROUNDS} turns per thread, of ${TURN_MS} to ${TURN_MS + SPREAD_MS} ms, which are subtracted.`);
+print(
+	'Inside: the time from the arrival of a call to its departure, and the same for its response. Total: all processes and pipes.',
 );
-say(`Load average ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores.`);
-say(row('threads', 'target', 'total p50', 'total p99', 'inside p50', 'inside p99', 'CPU ms', 'wrong'));
+print(`Load average ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores.`);
+print(row('threads', 'target', 'total p50', 'total p99', 'inside p50', 'inside p99', 'CPU ms', 'wrong'));
 const results: Json[] = [];
 for (const threads of [1, GOALS.threads, 50]) {
 	const direct = figures(await run('mcp-server', threads, false));
-	say(row(String(threads), 'direct', direct.p50, direct.p99, '', '', '', String(direct.wrong)));
+	print(row(String(threads), 'direct', direct.p50, direct.p99, '', '', '', String(direct.wrong)));
 	for (const kind of ['mcp-server', 'app-server'] as const) {
 		const served = figures(await run(kind, threads, true));
 		const {p50, p99, insideP50, insideP99, cpuMs, wrong} = served;
 		const isWithin = insideP50 < GOALS.p50 && insideP99 < GOALS.p99;
 		const verdict = threads === GOALS.threads ? ` ${isWithin ? 'within' : 'over'} NFR-1` : '';
-		say(
+		print(
 			row(String(threads), `serve, ${kind}`, p50, p99, insideP50, insideP99, cpuMs, String(wrong)) + verdict,
 		);
 		results.push({threads, kind, ...served});

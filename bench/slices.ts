@@ -1,8 +1,8 @@
-import type {Answer} from './answer.js';
 import {withTimeout} from './client.js';
 import type {Instance} from './instance.js';
 import type {Limits} from './options.js';
 import {proxyUsage} from './process-stats.js';
+import type {CallResult} from './response.js';
 import type {Figure} from './results.js';
 
 export type Values = Partial<Record<Figure, number>>;
@@ -21,9 +21,9 @@ const BIG = payload(MEGABYTE);
 const WANT_BIG = `{"bytes":${MEGABYTE}}`;
 
 /** Throws for a missing or truncated response. */
-export const must = (answer: Answer, atLeast: number): void => {
-	if (!answer.ok || answer.size < atLeast) {
-		throw new Error(`a call failed (${answer.size} bytes): ${answer.why ?? 'shorter than it should be'}`);
+export const checkResult = (result: CallResult, atLeast: number): void => {
+	if (!result.ok || result.size < atLeast) {
+		throw new Error(`a call failed (${result.size} bytes): ${result.why ?? 'the result is too short'}`);
 	}
 };
 
@@ -39,7 +39,7 @@ interface Cost {
 // The first calls after a pause meet cold caches, so some unmeasured ones come first.
 const leadIn = async (instance: Instance): Promise<void> => {
 	for (let call = 0; call < LEAD_IN; call++) {
-		must(await instance.client.call(instance.tools.echo, SMALL), 100);
+		checkResult(await instance.client.call(instance.tools.echo, SMALL), 100);
 	}
 };
 
@@ -65,7 +65,7 @@ export const measureCost = async (
 
 export interface Sequence {
 	tool: string;
-	given: string;
+	argumentsJson: string;
 	atLeast: number;
 	calls: number;
 	ms: number;
@@ -76,7 +76,7 @@ export const oneByOne = async (instance: Instance, sequence: Sequence): Promise<
 	const times: number[] = [];
 	const giveUp = performance.now() + sequence.ms;
 	for (let at = performance.now(); times.length < sequence.calls && at < giveUp; ) {
-		must(await instance.client.call(sequence.tool, sequence.given), sequence.atLeast);
+		checkResult(await instance.client.call(sequence.tool, sequence.argumentsJson), sequence.atLeast);
 		const now = performance.now();
 		times.push(now - at);
 		at = now;
@@ -89,7 +89,7 @@ export const manyAtOnce = async (instance: Instance, width: number, more: () => 
 	let calls = 0;
 	const caller = async (): Promise<void> => {
 		while (more()) {
-			must(await instance.client.call(instance.tools.echo, SMALL), 100);
+			checkResult(await instance.client.call(instance.tools.echo, SMALL), 100);
 			calls++;
 		}
 	};
@@ -100,7 +100,13 @@ export const manyAtOnce = async (instance: Instance, width: number, more: () => 
 export const sequentialSlice: Slice = async (instance, {sequentialCalls: calls, sequentialMs: ms}) => {
 	let times: number[] = [];
 	const cost = await measureCost(instance, ms, async () => {
-		times = await oneByOne(instance, {tool: instance.tools.echo, given: SMALL, atLeast: 100, calls, ms});
+		times = await oneByOne(instance, {
+			tool: instance.tools.echo,
+			argumentsJson: SMALL,
+			atLeast: 100,
+			calls,
+			ms,
+		});
 		return times.length;
 	});
 	times.sort((a, b) => a - b);
@@ -119,10 +125,15 @@ export const concurrentSlice: Slice = async (instance, {concurrentMs}) => {
 	return {callsPerSecond: cost.calls / cost.seconds, cpuConcurrent: cost.cpuMicrosPerCall};
 };
 
-const bigSlice = async (instance: Instance, limits: Limits, tool: string, given: string): Promise<Cost> => {
+const bigSlice = async (
+	instance: Instance,
+	limits: Limits,
+	tool: string,
+	argumentsJson: string,
+): Promise<Cost> => {
 	const {bigCalls: calls, bigMs: ms} = limits;
 	return measureCost(instance, ms, async () => {
-		const times = await oneByOne(instance, {tool, given, atLeast: MEGABYTE, calls, ms});
+		const times = await oneByOne(instance, {tool, argumentsJson, atLeast: MEGABYTE, calls, ms});
 		return times.length;
 	});
 };

@@ -23,7 +23,7 @@ const watch = async (instance: Instance, calls: number): Promise<number[]> => {
 	for (let piece = 0; piece < PIECES; piece++) {
 		await oneByOne(instance, {
 			tool: instance.tools.echo,
-			given: SMALL,
+			argumentsJson: SMALL,
 			atLeast: 100,
 			calls: share,
 			ms: PIECE_MS,

@@ -1,9 +1,9 @@
-import {type Answer, readAnswer} from './answer.js';
 import {type Client, callText, INITIALIZED, initializeParams, withTimeout} from './client.js';
 import {Program} from './program.js';
+import {type CallResult, readResponse} from './response.js';
 
 interface Pending {
-	resolve(answer: Answer): void;
+	resolve(result: CallResult): void;
 	reject(error: Error): void;
 }
 
@@ -34,19 +34,19 @@ export class StdioClient implements Client {
 	}
 
 	async initialize(protocolVersion: string, ms: number): Promise<void> {
-		const answer = await this.request('initialize', initializeParams(protocolVersion), ms);
-		if (!answer.ok) {
-			throw new Error(`initialize was refused: ${answer.why}`);
+		const result = await this.request('initialize', initializeParams(protocolVersion), ms);
+		if (!result.ok) {
+			throw new Error(`initialize was rejected: ${result.why}`);
 		}
 		this.#program.child.stdin?.write(`${INITIALIZED}\n`);
 	}
 
-	request(method: string, params: unknown, ms: number): Promise<Answer> {
+	request(method: string, params: unknown, ms: number): Promise<CallResult> {
 		const id = this.#nextId++;
 		return withTimeout(this.#send(id, JSON.stringify({jsonrpc: '2.0', id, method, params})), ms, method);
 	}
 
-	call(tool: string, argumentsJson: string): Promise<Answer> {
+	call(tool: string, argumentsJson: string): Promise<CallResult> {
 		const id = this.#nextId++;
 		return this.#send(id, callText(id, tool, argumentsJson));
 	}
@@ -56,7 +56,7 @@ export class StdioClient implements Client {
 		return this.#program.end(['SIGTERM', 'SIGKILL']);
 	}
 
-	#send(id: number, text: string): Promise<Answer> {
+	#send(id: number, text: string): Promise<CallResult> {
 		return new Promise((resolve, reject) => {
 			if (this.#dead !== undefined) {
 				reject(this.#dead);
@@ -95,11 +95,11 @@ export class StdioClient implements Client {
 	}
 
 	#line(parts: Buffer[], size: number): void {
-		const [id, answer] = readAnswer(parts, size);
+		const [id, result] = readResponse(parts, size);
 		const waiting = id === undefined ? undefined : this.#pending.get(id);
 		if (id !== undefined && waiting !== undefined) {
 			this.#pending.delete(id);
-			waiting.resolve(answer);
+			waiting.resolve(result);
 		}
 	}
 }

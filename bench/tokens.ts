@@ -23,7 +23,7 @@ const BYTES_A_TOKEN = 4;
 
 class Client {
 	readonly #child;
-	readonly #waiting = new Map<unknown, (message: Json) => void>();
+	readonly #pending = new Map<unknown, (message: Json) => void>();
 	#ids = 0;
 
 	constructor(file: string) {
@@ -31,19 +31,19 @@ class Client {
 			stdio: ['pipe', 'pipe', 'ignore'],
 		});
 		this.#child.stdout.pipe(ndjson.parse()).on('data', (message: Json) => {
-			this.#waiting.get(message.id)?.(message);
+			this.#pending.get(message.id)?.(message);
 		});
 	}
 
-	ask(method: string, params: Json = {}): Promise<Json> {
+	request(method: string, params: Json = {}): Promise<Json> {
 		const id = ++this.#ids;
-		const answer = new Promise<Json>(resolve => this.#waiting.set(id, resolve));
+		const response = new Promise<Json>(resolve => this.#pending.set(id, resolve));
 		this.#child.stdin.write(`${JSON.stringify({jsonrpc: '2.0', id, method, params})}\n`);
-		return answer;
+		return response;
 	}
 
 	async run(command: string): Promise<string> {
-		const {result} = await this.ask('tools/call', {name: 'run', arguments: {command}});
+		const {result} = await this.request('tools/call', {name: 'run', arguments: {command}});
 		const {content} = result as {readonly content: ReadonlyArray<{readonly text: string}>};
 		return content[0]?.text ?? '';
 	}
@@ -61,12 +61,12 @@ async function startHub(folder: string, servers: Json): Promise<Client> {
 	await writeFile(file, JSON.stringify({expose: 'both', servers}));
 	const client = new Client(file);
 	const clientInfo = {name: 'bench', version: '1'};
-	await client.ask('initialize', {protocolVersion: '2025-11-25', capabilities: {}, clientInfo});
+	await client.request('initialize', {protocolVersion: '2025-11-25', capabilities: {}, clientInfo});
 	// On a busy machine, slow servers join after the hub's wait for them.
 	for (const since = performance.now(); ; ) {
 		const text = await client.run('proxy.list_servers()');
 		if (text.split('"connected":true').length > length) return client;
-		if (performance.now() - since > PATIENCE_MS) throw new Error(`Not all servers are there: ${text}`);
+		if (performance.now() - since > PATIENCE_MS) throw new Error(`Not all servers are connected: ${text}`);
 		await new Promise(resolve => setTimeout(resolve, POLL_MS));
 	}
 }
@@ -74,12 +74,12 @@ async function startHub(folder: string, servers: Json): Promise<Client> {
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 const size = (bytes: number): string => `${bytes} B ≈ ${Math.round(bytes / BYTES_A_TOKEN)} tokens`;
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Compares each server's own list with the hub's list of its tools, under their original names. */
 async function compare(folder: string, services: ReadonlyArray<readonly [string, Service]>): Promise<void> {
 	const client = await startHub(folder, Object.fromEntries(services));
-	const {result} = await client.ask('tools/list');
+	const {result} = await client.request('tools/list');
 	const search = bytesOf(await client.run('proxy.search("message", limit=3)'));
 	const help = bytesOf(await client.run('proxy.help(proxy.search("message")[0]["name"])'));
 	await client.close();
@@ -87,11 +87,11 @@ async function compare(folder: string, services: ReadonlyArray<readonly [string,
 	const own = tools.map(tool => ({...tool, name: tool.name.slice(tool.name.indexOf('__') + 2)}));
 	const [direct, hub] = [bytesOf(own), bytesOf([run])];
 	const change = Math.round((hub / direct - 1) * 100);
-	say(`\n${services.length} server${services.length > 1 ? 's' : ''}, ${tools.length} tools`);
-	say(`  directly                    ${size(direct)}`);
-	say(`  through the hub, run        ${size(hub)}  (${change > 0 ? '+' : ''}${change} %)`);
-	say(`    and to find one tool      ${size(search)} for proxy.search, ${size(help)} for proxy.help`);
-	say(`  through the hub, tools      ${size(bytesOf(tools))}`);
+	print(`\n${services.length} server${services.length > 1 ? 's' : ''}, ${tools.length} tools`);
+	print(`  directly                    ${size(direct)}`);
+	print(`  through the hub, run        ${size(hub)}  (${change > 0 ? '+' : ''}${change} %)`);
+	print(`    and to find one tool      ${size(search)} for proxy.search, ${size(help)} for proxy.help`);
+	print(`  through the hub, tools      ${size(bytesOf(tools))}`);
 }
 
 const folder = await realpath(await mkdtemp(join(tmpdir(), 'bridge-tokens-')));
@@ -101,9 +101,9 @@ try {
 	const services = members.map(
 		({name, service}) => [name.replaceAll(/[ .]/g, '-'), service] as readonly [string, Service],
 	);
-	say('What tools cost a model before it calls one: the size of tools/list, as JSON.');
-	say(
-		`Tokens are estimated, at ${BYTES_A_TOKEN} bytes each. Nothing is left out for the hub: the description of run is in it.`,
+	print('The cost of tools before the first call: the size of tools/list as JSON.');
+	print(
+		`Tokens are estimated, at ${BYTES_A_TOKEN} bytes each. The size of the hub includes the description of run.`,
 	);
 	for (const count of COUNTS) await compare(folder, services.slice(0, count));
 } finally {

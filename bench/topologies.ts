@@ -25,7 +25,7 @@ export const chooseTopologies = ({topo}: Options): Topology[] => {
 	const unknown = names.filter(name => !topologies.some(topology => isMeant(name, topology)));
 	if (unknown.length > 0) {
 		const known = [...topologies.map(({name}) => name), 'http'].join(', ');
-		throw new Error(`--topo: there is no ${unknown.join(', ')}; there are ${known}`);
+		throw new Error(`--topo: unknown topology ${unknown.join(', ')}. Use one of ${known}.`);
 	}
 	return topologies.filter(topology => names.some(name => isMeant(name, topology)));
 };
@@ -44,6 +44,6 @@ export const checkNames = (chosen: Topology[], options: Options): void => {
 	const known = new Set(chosen.flatMap(topology => topology.targets(options).map(({name}) => name)));
 	const unknown = options.only?.filter(name => !known.has(name)) ?? [];
 	if (unknown.length > 0) {
-		throw new Error(`--only: no target ${unknown.join(', ')}; there are ${[...known].join(', ')}`);
+		throw new Error(`--only: unknown target ${unknown.join(', ')}. Use some of ${[...known].join(', ')}.`);
 	}
 };

@@ -77,7 +77,7 @@ export class TrafficLog {
 	}
 
 	/** Empties the file without counting: messages before the first slice are not checked. */
-	async forget(): Promise<void> {
+	async reset(): Promise<void> {
 		await this.drain();
 		this.collect(0);
 		Object.assign(this.check, {expected: 0, messages: 0, gaps: 0, longestDrainMs: 0});

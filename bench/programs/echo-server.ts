@@ -3,7 +3,7 @@
 
 import {randomUUID} from 'node:crypto';
 import {createServer, type ServerResponse} from 'node:http';
-import {answerTo} from './echo.js';
+import {responseTo} from './echo.js';
 
 const NEWLINE = 10;
 
@@ -12,7 +12,7 @@ const onStdio = (): void => {
 	const takeLine = (end: Buffer): void => {
 		const line = parts.length === 0 ? end.toString() : Buffer.concat([...parts, end]).toString();
 		parts = [];
-		const reply = line.length > 1 ? answerTo(line) : undefined;
+		const reply = line.length > 1 ? responseTo(line) : undefined;
 		if (reply !== undefined) {
 			process.stdout.write(reply);
 		}
@@ -31,12 +31,12 @@ const onStdio = (): void => {
 };
 
 const reply = (text: string, response: ServerResponse): void => {
-	const answer = answerTo(text);
-	if (answer === undefined) {
+	const line = responseTo(text);
+	if (line === undefined) {
 		response.writeHead(202, {'content-length': 0}).end();
 		return;
 	}
-	const body = Buffer.from(answer.slice(0, -1));
+	const body = Buffer.from(line.slice(0, -1));
 	const session = text.slice(0, 300).includes('"initialize"') ? {'mcp-session-id': randomUUID()} : {};
 	response.writeHead(200, {'content-type': 'application/json', 'content-length': body.length, ...session});
 	response.end(body);

@@ -31,9 +31,9 @@ const blobJson = (bytes: number): string => {
 	return text;
 };
 
-const answer = (id: unknown, resultJson: string): string =>
+const response = (id: unknown, resultJson: string): string =>
 	`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultJson}}\n`;
-const refusal = (id: unknown, code: number, message: string): string =>
+const errorResponse = (id: unknown, code: number, message: string): string =>
 	`${JSON.stringify({jsonrpc: '2.0', id, error: {code, message}})}\n`;
 const textResult = (textJson: string): string => `{"content":[{"type":"text","text":${textJson}}]}`;
 
@@ -46,23 +46,23 @@ const bigEcho = (line: string): string | undefined => {
 	if (idText === undefined || start < 11 || end < start) {
 		return undefined;
 	}
-	return answer(JSON.parse(idText), textResult(line.slice(start, end + 1)));
+	return response(JSON.parse(idText), textResult(line.slice(start, end + 1)));
 };
 
 const callTool = (message: Request): string => {
-	const given = message.params?.arguments;
+	const args = message.params?.arguments;
 	switch (message.params?.name) {
 		case 'echo':
-			return answer(message.id, textResult(JSON.stringify(given?.payload ?? '')));
+			return response(message.id, textResult(JSON.stringify(args?.payload ?? '')));
 		case 'blob':
-			return answer(message.id, textResult(blobJson(given?.bytes ?? 0)));
+			return response(message.id, textResult(blobJson(args?.bytes ?? 0)));
 		default:
-			return refusal(message.id, -32_602, 'Unknown tool');
+			return errorResponse(message.id, -32_602, 'Unknown tool');
 	}
 };
 
 /** The response to a message as a line, or undefined for notifications. */
-export const answerTo = (line: string): string | undefined => {
+export const responseTo = (line: string): string | undefined => {
 	const fast = line.length > BIG ? bigEcho(line) : undefined;
 	if (fast !== undefined) {
 		return fast;
@@ -73,7 +73,7 @@ export const answerTo = (line: string): string | undefined => {
 	}
 	switch (message.method) {
 		case 'initialize':
-			return answer(
+			return response(
 				message.id,
 				JSON.stringify({
 					protocolVersion: message.params?.protocolVersion ?? '2025-06-18',
@@ -84,10 +84,10 @@ export const answerTo = (line: string): string | undefined => {
 		case 'tools/call':
 			return callTool(message);
 		case 'tools/list':
-			return answer(message.id, TOOLS);
+			return response(message.id, TOOLS);
 		case 'ping':
-			return answer(message.id, '{}');
+			return response(message.id, '{}');
 		default:
-			return refusal(message.id, -32_601, 'Method not found');
+			return errorResponse(message.id, -32_601, 'Method not found');
 	}
 };

@@ -33,7 +33,7 @@ const exchangeId = (line: Buffer, to: (id: string) => string | undefined): Buffe
 	return [start, line.subarray(found.index + found[0].length)];
 };
 
-const answer = (line: Buffer): void => {
+const respond = (line: Buffer): void => {
 	let key = '';
 	const message = exchangeId(line, id => {
 		key = id;
@@ -55,7 +55,7 @@ child.stdout.on('data', (chunk: Buffer) => {
 	let from = 0;
 	for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
 		const last = chunk.subarray(from, end);
-		answer(parts.length === 0 ? last : Buffer.concat([...parts, last]));
+		respond(parts.length === 0 ? last : Buffer.concat([...parts, last]));
 		parts = [];
 		from = end + 1;
 	}
@@ -64,7 +64,7 @@ child.stdout.on('data', (chunk: Buffer) => {
 	}
 });
 
-const ask = (body: Buffer, response: ServerResponse): void => {
+const forward = (body: Buffer, response: ServerResponse): void => {
 	const message = exchangeId(body, id => {
 		const session = body.subarray(0, HEAD).includes('"initialize"') ? randomUUID() : undefined;
 		pending.set(String(++lastId), {response, id, session});
@@ -84,7 +84,7 @@ const ask = (body: Buffer, response: ServerResponse): void => {
 const server = createServer((req: IncomingMessage, res: ServerResponse) => {
 	const body: Buffer[] = [];
 	req.on('data', (chunk: Buffer) => body.push(chunk));
-	req.on('end', () => ask(body.length === 1 && body[0] ? body[0] : Buffer.concat(body), res));
+	req.on('end', () => forward(body.length === 1 && body[0] ? body[0] : Buffer.concat(body), res));
 });
 server.keepAliveTimeout = 120_000;
 server.listen(Number(port), '127.0.0.1');

@@ -18,9 +18,9 @@ const without = (headers: IncomingHttpHeaders, ...names: string[]): IncomingHttp
 const server = createServer((req, res) => {
 	const headers = without(req.headers, 'connection', 'host');
 	const options = {host: hostname, port: serverPort, path: pathname, method: req.method, headers, agent};
-	const upstream = request(options, answer => {
-		res.writeHead(answer.statusCode ?? 502, without(answer.headers, 'connection', 'keep-alive'));
-		answer.pipe(res);
+	const upstream = request(options, response => {
+		res.writeHead(response.statusCode ?? 502, without(response.headers, 'connection', 'keep-alive'));
+		response.pipe(res);
 	});
 	upstream.on('error', () => res.destroy());
 	req.pipe(upstream);

@@ -77,7 +77,7 @@ const end = (): void => {
 };
 
 const sessions = new Map<string, HttpTransport>();
-const begin = async (): Promise<HttpTransport> => {
+const openSession = async (): Promise<HttpTransport> => {
 	const transport: HttpTransport = new sdk.StreamableHTTPServerTransport({
 		sessionIdGenerator: randomUUID,
 		onsessioninitialized: id => sessions.set(id, transport),
@@ -89,7 +89,7 @@ const serve = (req: IncomingMessage, res: ServerResponse): void => {
 	const body: Buffer[] = [];
 	req.on('data', (chunk: Buffer) => body.push(chunk));
 	req.on('end', async () => {
-		const transport = sessions.get(String(req.headers['mcp-session-id'])) ?? (await begin());
+		const transport = sessions.get(String(req.headers['mcp-session-id'])) ?? (await openSession());
 		await transport.handleRequest(req, res, JSON.parse(Buffer.concat(body).toString()));
 	});
 };

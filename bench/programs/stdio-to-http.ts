@@ -10,11 +10,11 @@ const NEWLINE = 10;
 let session: string | undefined;
 let parts: Buffer[] = [];
 
-const pass = (answer: IncomingMessage): void => {
+const handleResponse = (response: IncomingMessage): void => {
 	const body: Buffer[] = [];
-	session ??= answer.headers['mcp-session-id'] as string | undefined;
-	answer.on('data', (chunk: Buffer) => body.push(chunk));
-	answer.on('end', () => {
+	session ??= response.headers['mcp-session-id'] as string | undefined;
+	response.on('data', (chunk: Buffer) => body.push(chunk));
+	response.on('end', () => {
 		if (body.length > 0) {
 			process.stdout.write(Buffer.concat([...body, Buffer.from('\n')]));
 		}
@@ -28,7 +28,7 @@ const post = (line: Buffer): void => {
 		'content-length': line.length,
 		...(session === undefined ? {} : {'mcp-session-id': session}),
 	};
-	request({host, port, path, method: 'POST', headers, agent}, pass).end(line);
+	request({host, port, path, method: 'POST', headers, agent}, handleResponse).end(line);
 };
 
 process.stdin.on('data', (chunk: Buffer) => {

@@ -29,12 +29,12 @@ const send = (socket: Socket, bytes: number): void => {
 createServer({noDelay: true, highWaterMark: 1 << 20}, socket => {
 	let header = Buffer.alloc(0);
 	socket.on('error', () => socket.destroy());
-	socket.on('data', function begin(chunk: Buffer) {
+	socket.on('data', function readHeader(chunk: Buffer) {
 		header = Buffer.concat([header, chunk]);
 		if (header.length < HEADER) {
 			return;
 		}
-		socket.off('data', begin);
+		socket.off('data', readHeader);
 		const text = header.toString('latin1', 0, HEADER);
 		if (text.startsWith('D')) {
 			socket.resume();

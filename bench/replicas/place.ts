@@ -45,11 +45,11 @@ export class Place {
 	 * Starts HAProxy with the example in `deploy`, with sticky sessions if requested. It has one thread,
 	 * as if it ran on another machine.
 	 */
-	async balancer(replicas: readonly Running[], remembers = false): Promise<Running> {
+	async balancer(replicas: readonly Running[], isSticky = false): Promise<Running> {
 		const port = await freePort();
 		const servers = replicas.map((replica, n) => `\tserver bridge-${n} 127.0.0.1:${replica.port}`);
 		const text = readFileSync(example, 'utf8')
-			.replace(/^\t#stick/gm, remembers ? '\tstick' : '$&')
+			.replace(/^\t#stick/gm, isSticky ? '\tstick' : '$&')
 			.replace('maxconn 4096', 'maxconn 4096\n\tnbthread 1')
 			.replace('bind :7411', `bind 127.0.0.1:${port}`)
 			.replace(/^\tserver [\s\S]+$/m, `${servers.join('\n')}\n`);

@@ -1,5 +1,5 @@
 import {createServer, type Server} from 'node:net';
-import {answerTo} from '../programs/echo.js';
+import {responseTo} from '../programs/echo.js';
 
 const HEAD_END = '\r\n\r\n';
 const NOTHING = 'content-length: 0\r\n\r\n';
@@ -15,7 +15,7 @@ export const bareServer = async (): Promise<{server: Server; url: string}> => {
 		socket.on('data', chunk => {
 			text += chunk.toString('latin1');
 			for (let end = endOf(text); end !== undefined; end = endOf(text)) {
-				socket.write(responseTo(text.slice(0, end)), 'latin1');
+				socket.write(httpResponseTo(text.slice(0, end)), 'latin1');
 				text = text.slice(end);
 			}
 		});
@@ -35,12 +35,12 @@ const endOf = (text: string): number | undefined => {
 	return text.length < end ? undefined : end;
 };
 
-const responseTo = (request: string): string => {
+const httpResponseTo = (request: string): string => {
 	if (!request.startsWith('POST'))
 		return `HTTP/1.1 ${request.startsWith('DELETE') ? '200 OK' : '405 Method Not Allowed'}\r\n${NOTHING}`;
 	const message = request.slice(request.indexOf(HEAD_END) + HEAD_END.length);
-	const answer = answerTo(message);
-	if (answer === undefined) return `HTTP/1.1 202 Accepted\r\n${NOTHING}`;
+	const response = responseTo(message);
+	if (response === undefined) return `HTTP/1.1 202 Accepted\r\n${NOTHING}`;
 	const session = message.includes('"initialize"') ? 'mcp-session-id: bench\r\n' : '';
-	return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${session}content-length: ${answer.length}${HEAD_END}${answer}`;
+	return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${session}content-length: ${response.length}${HEAD_END}${response}`;
 };

@@ -4,7 +4,7 @@
 
 import process from 'node:process';
 import split2 from 'split2';
-import {answerTo} from '../../bench/programs/echo.js';
+import {responseTo} from '../../bench/programs/echo.js';
 import {randomOf} from './random.js';
 
 const args = process.argv.slice(2);
@@ -44,6 +44,6 @@ function trapFor(line: string): string | undefined {
 process.stdin.pipe(split2()).on('data', line => {
 	const payload = /"payload":"([^"]*)"/.exec(line)?.[1];
 	if (payload !== undefined && randomOf(seed, payload) < 1 / exitOneIn) process.exit(1);
-	const reply = (args.includes('--trap') ? trapFor(line) : undefined) ?? answerTo(line);
+	const reply = (args.includes('--trap') ? trapFor(line) : undefined) ?? responseTo(line);
 	if (reply !== undefined) process.stdout.write(reply);
 });

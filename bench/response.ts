@@ -1,5 +1,5 @@
 /** A response. Small messages are parsed; of big ones only the id and the size are read. */
-export interface Answer {
+export interface CallResult {
 	ok: boolean;
 	size: number;
 	result?: unknown;
@@ -17,7 +17,7 @@ const EDGE = 400;
 const ID = /"id"\s*:\s*(\d+)/;
 
 /** Reads a message from its chunks: the id, if it is a response, and the result. */
-export const readAnswer = (parts: Buffer[], size: number): [number | undefined, Answer] =>
+export const readResponse = (parts: Buffer[], size: number): [number | undefined, CallResult] =>
 	size > BIG ? readBig(parts, size) : readSmall(parts, size);
 
 // Returns the first or last bytes of a message, without joining all chunks.
@@ -33,7 +33,7 @@ const edge = (parts: Buffer[], from: 'start' | 'end'): string => {
 	return text;
 };
 
-const readBig = (parts: Buffer[], size: number): [number | undefined, Answer] => {
+const readBig = (parts: Buffer[], size: number): [number | undefined, CallResult] => {
 	const start = edge(parts, 'start');
 	const end = edge(parts, 'end');
 	// Proxies put the id first or last.
@@ -42,7 +42,7 @@ const readBig = (parts: Buffer[], size: number): [number | undefined, Answer] =>
 	return [id === null ? undefined : Number(id[1]), {ok, size, ...(ok ? {} : {why: start.slice(0, 200)})}];
 };
 
-const readSmall = (parts: Buffer[], size: number): [number | undefined, Answer] => {
+const readSmall = (parts: Buffer[], size: number): [number | undefined, CallResult] => {
 	const text = (parts.length === 1 ? (parts[0] ?? Buffer.alloc(0)) : Buffer.concat(parts)).toString();
 	let message: Message;
 	try {
