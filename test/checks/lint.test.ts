@@ -28,7 +28,7 @@ async function problemsIn(t: ExecutionContext, files: Files): Promise<string[]> 
 const filesWith = (problems: readonly string[], pattern: RegExp): Set<string> =>
 	new Set(problems.filter(line => pattern.test(line)).map(line => line.split(':', 1)[0] ?? ''));
 
-/** The ways to start a program or to open an address with a module of Node or of npm. */
+/** The ways to start a program or to connect to an address with a module of Node or npm. */
 const starts = [
 	"import {spawn} from 'node:child_process';\nexport const x = spawn;\n",
 	"import {execFile} from 'child_process';\nexport const x = execFile;\n",

@@ -6,7 +6,7 @@ import {allExpressions, expressionsIn, root} from '../helpers/regular-expression
 
 const all = allExpressions();
 
-/** Why an expression may take more than linear time; nothing where it does not. */
+/** The reasons why an expression may take more than linear time, if any. */
 const slowness = ({source, flags}: RegExp): string[] =>
 	analyse({source, flags}).reports.map(({type}) => type);
 
@@ -41,7 +41,7 @@ test('only listed files compile text to a regular expression [SEC-D1]', async t 
 	t.is(found.length, dynamic.size);
 });
 
-/** The name may stand there without being called, as in `instanceof RegExp`. */
+/** Type references such as `instanceof RegExp` do not count. */
 const isTypeOnly = (file: string): boolean => !/\bRegExp\(/.test(readFileSync(join(root, file), 'utf8'));
 
 test.serial('expressions that modules compile while they load take linear time [SEC-D11]', async t => {

@@ -4,7 +4,7 @@ import {fileURLToPath} from 'node:url';
 import test from 'ava';
 import {slowFiles} from '../runner/suites.js';
 
-/* A clone has to be complete: its tests and scripts need nothing from outside of it. */
+/* A clone must be complete: its tests and scripts need no files outside of it. */
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -21,7 +21,9 @@ function filesIn(folder: string): string[] {
 
 const isText = (file: string): boolean => !/(?:\.png|package-lock\.json)$/.test(file);
 
-/** The relative paths in a file that lead out of the repository from where the file is when it runs. */
+/**
+ * The relative paths in a file that point outside of the repository, from the file's location at run time.
+ */
 function pathsOutside(file: string, text: string): string[] {
 	const folder = resolve(root, file.endsWith('.ts') ? 'dist' : '.', dirname(file));
 	const paths = [...text.matchAll(/(?<![\w./])(?:\.\.?\/)*\.\.\/[^'"`\s)]*/g)].map(([path]) => path);
@@ -39,7 +41,7 @@ const mentionsOfShared = (text: string): string[] =>
 
 /** Files whose paths are input for bridge, and not read. */
 const attacks = ['test/run/escape.test.ts'];
-/** CI adds the tests against the JSON schemas where such a folder has them. */
+/** CI adds the tests against the JSON schemas where this folder contains them. */
 const adds = ['.ci/run'];
 
 test('files contain no path outside of the repository [U-P0-6]', t => {

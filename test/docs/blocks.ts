@@ -68,7 +68,7 @@ export const pages: readonly string[] = [
 		.map(name => `docs/${name}`),
 ];
 
-/** The file that a block is the content of, as its first line says. */
+/** The name of the file that a block shows, from its first line. */
 export const fileNameOf = ({text}: Block): string | undefined =>
 	/^(?:#|\/\/) ((?:~\/)?[\w./-]+\.\w+)\n/.exec(text)?.[1];
 

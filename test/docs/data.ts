@@ -7,7 +7,7 @@ import {type Block, fileNameOf} from './blocks.js';
 import type {Sandbox} from './sandbox.js';
 import type {Shell} from './shell.js';
 
-/** Keys that only a file of servers, for bridge or for one of its clients, has. */
+/** Keys that only files with servers contain, for bridge or for one of its clients. */
 const serverKeys = ['servers', 'mcpServers', 'mcp_servers'];
 /** Keys of the files of `bridge serve`. */
 const sessionKeys = ['core', 'atm', 'plugins'];
@@ -39,7 +39,7 @@ function thrown(parse: () => unknown): string[] {
 	}
 }
 
-/** Whether `bridge config` is to check a block: it names servers, or is for `bridge serve`. */
+/** Whether `bridge config` checks a block: it names servers, or is for `bridge serve`. */
 function isConfiguration(block: Block): boolean {
 	const ending = endingOf(block);
 	if (ending === undefined) return false;
@@ -53,7 +53,7 @@ const variablesIn = (text: string): string[] => [
 	...new Set([...text.matchAll(/\$\{(?:env:)?([A-Z]\w*)\}/g)].map(([, name = '']) => name)),
 ];
 
-/** Writes the file that a block is the content of, where its page expects it. */
+/** Writes the file that a block shows to the location that its page expects. */
 export function writeNamed(block: Block, {home, cwd, toLocal}: Sandbox): void {
 	const name = fileNameOf(block);
 	if (name === undefined) return;
@@ -64,7 +64,7 @@ export function writeNamed(block: Block, {home, cwd, toLocal}: Sandbox): void {
 	writeFileSync(file, toLocal(text), {mode: 0o600});
 }
 
-/** Has `bridge config --check` judge a block that is a configuration. Returns its complaints. */
+/** Checks a configuration block with `bridge config --check`. Returns the errors. */
 export async function configurationErrors(
 	block: Block,
 	shell: Shell,

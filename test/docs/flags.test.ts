@@ -9,7 +9,7 @@ const pageNames: ReadonlyMap<string, string> = new Map([
 	['version', 'completion'],
 ]);
 
-/** Flags of many commands are described once. */
+/** Flags of several commands are described once. */
 const shared = ['docs/wrap.md', 'docs/traffic-log.md', 'docs/versions.md'].map(readPage).join('');
 
 const flagOf = (name: string): string => `--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;

@@ -5,7 +5,7 @@ import {pages, readPage, root} from './blocks.js';
 
 const withoutCode = (page: string): string => page.replace(/^```.*?^```$/gms, '').replace(/`[^`\n]+`/g, 'x');
 
-/** The anchor that a heading gets, as GitHub and most others make it. */
+/** The anchor of a heading in GitHub's format. */
 const anchorOf = (heading: string): string =>
 	heading
 		.toLowerCase()
@@ -20,7 +20,7 @@ const anchorsOf = (page: string): Set<string> =>
 		),
 	);
 
-/** What is wrong with a link in a file. */
+/** Returns the problem of a link in a file, if any. */
 function problemOf(file: string, link: string): string | undefined {
 	if (/^https?:/.test(link)) return undefined;
 	const [path = '', anchor] = link.split('#');

@@ -1,4 +1,4 @@
-/** What differs from run to run, and what stands for it. Their order matters. */
+/** The parts that vary between runs, with their placeholders. The order matters. */
 const varying: ReadonlyArray<readonly [RegExp, string]> = [
 	[/\b\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d[.-]\d+Z/g, '<time>'],
 	[/\b\d\d:\d\d:\d\d\.\d{3}Z?\b/g, '<clock>'],
@@ -15,7 +15,7 @@ const varying: ReadonlyArray<readonly [RegExp, string]> = [
 export const normalized = (line: string): string =>
 	varying.reduce((text, [pattern, name]) => text.replace(pattern, name), line).trim();
 
-/** Whether a line is as shown, with `…` for any text. */
+/** Whether a line matches, with `…` for any text. */
 export function matchesLine(expected: string, actual: string): boolean {
 	const [first = '', ...rest] = normalized(expected).split(/ ?… ?/);
 	const line = normalized(actual);
@@ -31,9 +31,9 @@ export function matchesLine(expected: string, actual: string): boolean {
 	return line.length - last.length >= at && line.endsWith(last);
 }
 
-/** Whether these lines are as shown: a line of `…` alone stands for any number of lines. */
+/** Whether lines match: a line of `…` alone matches any number of lines. */
 export function matchesLines(expected: readonly string[], actual: readonly string[]): boolean {
-	// reachable[i]: whether the first i lines are as shown so far.
+	// reachable[i]: whether the first i lines match so far.
 	let reachable = [true, ...actual.map(() => false)];
 	for (const line of expected) {
 		const isAny = line.trim() === '…';

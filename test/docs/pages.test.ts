@@ -2,7 +2,7 @@ import test from 'ava';
 import {type Block, blocksOf, pages, readPage} from './blocks.js';
 import {runPage} from './run-page.js';
 
-/** Pages that run at once. Most of their time is waiting. */
+/** The number of pages that run at once. They mostly wait. */
 let free = 4;
 const waiting: Array<() => void> = [];
 

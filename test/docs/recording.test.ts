@@ -6,7 +6,10 @@ import test from 'ava';
 import {root} from './blocks.js';
 import {normalized} from './match.js';
 
-/** The lines of a recording, as far as they are the same in each run, in any order: the client sends requests at once. */
+/**
+ * The lines of a recording that are the same in each run, in any order, since the client sends requests at
+ * once.
+ */
 const linesOf = (svg: string): string[] =>
 	[...svg.matchAll(/<text [^>]*>(.*)<\/text>/g)]
 		.map(([, text = '']) => normalized(text.replace(/<[^>]+>/g, '')))

@@ -8,7 +8,7 @@ import {newSandbox, type Sandbox} from './sandbox.js';
 import {Shell} from './shell.js';
 import {type Step, stepsOf, trimEnd} from './transcript.js';
 
-/** What became of the blocks of a page. */
+/** The results of the blocks of a page. */
 export type PageReport = {
 	readonly errors: string[];
 	readonly run: string[];
@@ -19,7 +19,7 @@ export type PageReport = {
 
 type Page = {readonly file: string; readonly text: string; readonly hasPeers: boolean};
 
-/** Type-checked all at once, by another test. */
+/** TypeScript blocks are type-checked together by another test. */
 const isTypeScript = ({language}: Block): boolean => language === 'ts';
 
 /** Programs that some blocks use, and that a machine may lack. */
@@ -39,7 +39,10 @@ function reasonNotToRun(
 	return missing.length > 0 ? `this machine has no ${missing.join(', ')}` : undefined;
 }
 
-/** Runs the blocks of a page, in their order, in a folder of their own. Without peers, blocks that need them are skipped. */
+/**
+ * Runs the blocks of a page in order, in their own folder. Without peers, blocks that need them are
+ * skipped.
+ */
 export async function runPage({file, text, hasPeers}: Page): Promise<PageReport> {
 	const report: PageReport = {errors: [], run: [], parsed: [], skipped: []};
 	const blocks = blocksOf(file, text).filter(block => !isTypeScript(block));
@@ -93,7 +96,7 @@ async function runSteps(block: Block, {shell, sandbox, report}: Context): Promis
 	}
 }
 
-/** Runs one command. Returns what is wrong with what it printed. */
+/** Runs one command. Returns the problem with its output, if any. */
 async function problemOf(step: Step, shell: Shell, sandbox: Sandbox): Promise<string | undefined> {
 	const {expected, mode} = step;
 	const command = sandbox.toLocal(step.command);

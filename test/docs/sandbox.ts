@@ -13,7 +13,7 @@ import process from 'node:process';
 import {freePort} from '../helpers/free-port.js';
 import {root} from './blocks.js';
 
-/** What readers have installed as `bridge` and `mcp-bridge`, and npm as `mcp-stream-bridge`. */
+/** The program behind `bridge`, `mcp-bridge` and `npx mcp-stream-bridge` in the sandbox. */
 const program = join(root, 'dist/bin/bridge.js');
 const peers = join(root, 'test/peers');
 
@@ -25,9 +25,9 @@ export type Sandbox = {
 	/** The working directory, which pages show as /home/me/app. */
 	readonly cwd: string;
 	readonly env: NodeJS.ProcessEnv;
-	/** A text of a page with free ports and the home folder of the sandbox instead of those that the page names. */
+	/** Replaces the ports and the home folder in a text of a page with those of the sandbox. */
 	toLocal(text: string): string;
-	/** An output as the page would show it. */
+	/** Converts an output to the form that the page shows. */
 	toShown(text: string): string;
 };
 
@@ -64,7 +64,7 @@ net.Server.prototype.listen = function (first, ...rest) {
 
 type Package = {readonly bin?: string | Readonly<Record<string, string>>};
 
-/** The npx of this machine. */
+/** The real npx. */
 const realNpx = (process.env.PATH ?? '')
 	.split(':')
 	.map(path => join(path, 'npx'))
@@ -106,7 +106,7 @@ function writePrograms(folder: string, ports: ReadonlyMap<string, string>): stri
 		bin,
 		'npx',
 		'while [ "$1" = -y ] || [ "$1" = --yes ]; do shift; done',
-		// The real npx starts slowly. A page that needs its processes has a setup that creates the file.
+		// The real npx starts slowly. A page that waits for its processes has a setup that creates the file.
 		`name=$1; folder=${quote(folder)}; shift`,
 		'case "$name" in',
 		`mcp-stream-bridge) ${bridge} ;;`,
@@ -114,7 +114,7 @@ function writePrograms(folder: string, ports: ReadonlyMap<string, string>): stri
 		'esac',
 		'echo "npx: $name is not in test/peers. Tests download nothing." >&2; exit 1',
 	);
-	// The package is not published: as far as a page can see, it is installed already.
+	// The package is not published, so `npm install` is faked.
 	writeProgram(bin, 'npm', '[ "$*" = "install -g mcp-stream-bridge" ] || exit 1');
 	for (const [name, file] of Object.entries({
 		codex: '.bin/codex',

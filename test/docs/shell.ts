@@ -12,13 +12,16 @@ const MARK = '\u0001bridge-docs';
 
 export type Result = {readonly output: string; readonly code: number};
 
-/** A shell in which the commands of a page run one after the other, with variables and folders that stay. */
+/**
+ * A shell that runs the commands of a page one after the other and keeps variables and the working
+ * directory.
+ */
 export class Shell {
 	readonly #child: ChildProcessWithoutNullStreams;
 	readonly #folder: string;
 	#output = '';
 	#backgrounds = 0;
-	/** Whether a command did not end in time. Then no other can run. */
+	/** Whether a command timed out. Then no other can run. */
 	isStuck = false;
 
 	constructor({cwd, env, folder}: Sandbox) {
@@ -39,7 +42,7 @@ export class Shell {
 		return this.#ended();
 	}
 
-	/** Starts a command that ends with `&`, and waits until its output is as wanted. */
+	/** Starts a command that ends with `&`, and waits for the wanted output. */
 	async start(command: string, isWanted: (output: string) => boolean): Promise<Result> {
 		const file = join(this.#folder, `background-${this.#backgrounds++}.txt`);
 		await this.run(`:>'${file}'; { ${command}\n} </dev/null >'${file}' 2>&1`);
@@ -48,10 +51,10 @@ export class Shell {
 		return {output: read(), code: 0};
 	}
 
-	/** Runs a command until its output is as wanted, and then interrupts it as Ctrl+C does. */
+	/** Runs a command until the wanted output appears, and then interrupts it like Ctrl+C. */
 	async interrupt(command: string, isWanted: (output: string) => boolean): Promise<Result> {
 		this.#output = '';
-		// With job control, the command has a process group of its own.
+		// With job control, the command has its own process group.
 		this.#child.stdin.write(`set -m; { ${command}\n} </dev/null & set +m\n`);
 		await until(() => isWanted(this.#output), LIMIT_MS).catch(() => {});
 		const {output} = this;
@@ -65,7 +68,10 @@ export class Shell {
 		return this.#output;
 	}
 
-	/** Ends the shell and everything that its commands have started. Returns the command lines of what was left. */
+	/**
+	 * Kills the shell and all processes that its commands started. Returns the command lines of those
+	 * left.
+	 */
 	async close(): Promise<void> {
 		if (this.isStuck) this.#child.kill('SIGKILL');
 		this.#child.stdin.end('kill $(jobs -p) 2>/dev/null; wait; exit\n');
@@ -81,7 +87,7 @@ export class Shell {
 		);
 	}
 
-	/** Waits for the mark that is printed after a command. */
+	/** Waits for the mark after a command. */
 	async #ended(): Promise<Result> {
 		const mark = new RegExp(`\\n?${MARK} (\\d+)\\n`);
 		const isOver = (): boolean => mark.test(this.#output) || this.#child.exitCode !== null;

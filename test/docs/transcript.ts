@@ -2,9 +2,12 @@
 export type Step = {
 	readonly line: number;
 	readonly command: string;
-	/** Undefined if the block shows no output: then the exit code has to be 0. */
+	/** Undefined if the block shows no output: then the exit code must be 0. */
 	readonly expected: readonly string[] | undefined;
-	/** `&` at its end: it keeps running. `^C` as its last line: it runs until the output is there, and is interrupted. */
+	/**
+	 * `&` at its end: it keeps running. `^C` as its last line: it runs until the output appears, and is
+	 * interrupted.
+	 */
 	readonly mode: 'run' | 'background' | 'interrupt';
 };
 

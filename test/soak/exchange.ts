@@ -1,17 +1,17 @@
 export type Message = {readonly [key: string]: unknown};
 
-/** What came back for one request. */
+/** The outcome of one request. */
 export type Outcome = {
-	/** The HTTP status, where the request has a response of its own. */
+	/** The HTTP status, if the response has its own HTTP exchange. */
 	readonly status?: number;
-	/** All responses, of which there should be one. */
+	/** The responses. There should be exactly one. */
 	readonly responses: readonly Message[];
-	/** Why there are none. */
+	/** The reason for a missing response. */
 	readonly lost?: string;
 	readonly sessionId?: string;
 };
 
-/** One client's way to an upstream. */
+/** A client's connection to an upstream. */
 export type Connection = {
 	request(message: Message): Promise<Outcome>;
 	notify(message: Message): Promise<void>;
@@ -23,7 +23,7 @@ export type Address = {
 	/** The path of the service. */
 	readonly path: string;
 	readonly token: string;
-	/** A request without a response after this time is lost. */
+	/** A request without a response counts as lost after this time. */
 	readonly patienceMs: number;
 	/** Receives responses to requests that are not pending. */
 	readonly onExtra: (message: Message) => void;

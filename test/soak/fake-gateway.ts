@@ -1,5 +1,5 @@
-// A stand-in for the gateway that commits one fault: SOAK_FAULT=NAME node fake-gateway.js gateway --config FILE
-// The soak has to detect each of them.
+// A stand-in for the gateway with one injected fault: SOAK_FAULT=NAME node fake-gateway.js gateway --config FILE
+// The soak must detect each of them.
 
 import {spawn} from 'node:child_process';
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
@@ -9,7 +9,7 @@ import process from 'node:process';
 import {WebSocketServer} from 'ws';
 import type {Message} from './exchange.js';
 
-/** The call that is responded to wrongly. */
+/** The number of the call that gets a wrong response. */
 const FAULTY_CALL = 3;
 const fault = process.env.SOAK_FAULT ?? '';
 const folder = dirname(process.argv[process.argv.indexOf('--config') + 1] ?? '');

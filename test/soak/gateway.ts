@@ -32,7 +32,7 @@ export class Gateway {
 		});
 	}
 
-	/** The end of what it wrote to stderr. */
+	/** The end of its stderr output. */
 	get stderr(): string {
 		return this.#stderr.trim();
 	}
@@ -51,7 +51,7 @@ export class Gateway {
 		throw new Error(`The gateway exited without an address: ${this.stderr}`);
 	}
 
-	/** Resident memory, now or at most, in MiB. */
+	/** Current or peak resident memory, in MiB. */
 	memory(what: 'VmRSS' | 'VmHWM'): number {
 		try {
 			const status = readFileSync(`/proc/${this.child.pid}/status`, 'utf8');
@@ -61,7 +61,7 @@ export class Gateway {
 		}
 	}
 
-	/** Sends SIGTERM. Returns what is wrong with how it ended, after SIGKILL to everything that is left. */
+	/** Sends SIGTERM. Returns the problems of the exit, after killing all processes that are left. */
 	async stop(): Promise<string[]> {
 		const all = family(this.child.pid ?? 0, this.#folder);
 		this.child.kill('SIGTERM');

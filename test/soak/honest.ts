@@ -7,9 +7,9 @@ import {HONEST_TOKEN, isMortal, roleOf, type ServiceName, type Transport} from '
 import {SseConnection, WsConnection} from './streams.js';
 import type {Tally} from './tally.js';
 
-/** Pause between two turns of one client. Paced clients leave the CPU to the gateway. */
+/** Pause between two turns of a client. Paced clients leave the CPU to the gateway. */
 const PAUSE_MS = {least: 500, most: 1000};
-/** Requests that a client sends at once. */
+/** Concurrent requests of a client. */
 const AT_ONCE = 2;
 const MAX_PAYLOAD = 2000;
 const RETRY_MS = 500;
@@ -20,7 +20,7 @@ export type Ground = {
 	readonly seed: number;
 	readonly patienceMs: number;
 	readonly tally: Tally;
-	/** Aborted at the end of the run: pending requests are waited for, others are not sent. */
+	/** Aborted at the end of the run: clients wait for pending requests, and send no others. */
 	readonly end: AbortSignal;
 };
 
@@ -141,10 +141,13 @@ export class HonestClient {
 	}
 }
 
-/** A client connects anew after a failure, and where its session is unknown. */
+/** A client reconnects after a failure, and when its session is unknown. */
 const isDisconnected = ({failure, error}: Verdict): boolean => failure !== undefined || error === -32001;
 
-/** Each client of the hub uses three ways to the same tool in turn: the tool, a plain program, and an interpreter. */
+/**
+ * Hub clients alternate between three ways to the same tool: the tool, a plain program, and an
+ * interpreter.
+ */
 function paramsOf(service: ServiceName, {id, text}: Call): Message {
 	if (service !== 'hub') return {name: 'echo', arguments: {payload: text}};
 	const call = `shared.echo(payload=${JSON.stringify(text)})`;
@@ -153,5 +156,5 @@ function paramsOf(service: ServiceName, {id, text}: Call): Message {
 	return {name: 'shared__echo', arguments: {payload: text}};
 }
 
-/** One call in this many runs in an interpreter. */
+/** One call in this number uses an interpreter. */
 const INTERPRETED = 20;

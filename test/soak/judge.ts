@@ -3,19 +3,19 @@ import type {Message, Outcome} from './exchange.js';
 /** A request, as far as its response is checked. */
 export type Call = {
 	readonly id: number;
-	/** The text of the right result. */
+	/** The text of the correct result. */
 	readonly text: string;
 	/** Whether the upstream may have exited. */
 	readonly mayFail: boolean;
 };
 
-/** A right response; an error that an upstream which exits may cause, by its code; or a failure of the gateway. */
+/** A correct response, the error code of an upstream that may exit, or a failure of the gateway. */
 export type Verdict = {readonly error?: number; readonly failure?: string};
 
-/** Codes for requests to an upstream that exited: unavailable, exited, closed, and an unknown session. */
+/** Error codes of requests to an upstream that exited: unavailable, exited, closed, and unknown session. */
 const EXITED: readonly unknown[] = [-31001, -31004, -31005, -32001];
 const MAX_SHOWN = 300;
-/** Enough of a payload to show which one it is. */
+/** Long enough to identify a payload. */
 const MAX_PAYLOAD = 60;
 
 const shown = (value: unknown, length = MAX_SHOWN): string =>
@@ -26,7 +26,7 @@ const textOf = (result: unknown): unknown => {
 	return isError !== true && content?.length === 1 ? content[0]?.text : undefined;
 };
 
-/** Compares what came back for a call with what should have. */
+/** Compares the outcome of a call with the expected one. */
 export function judge({id, text, mayFail}: Call, {status, responses, lost}: Outcome): Verdict {
 	const [response, second] = responses;
 	if (second) return {failure: `${responses.length} responses to one request: ${shown(responses)}`};

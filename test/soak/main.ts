@@ -20,11 +20,11 @@ import {configOf} from './services.js';
 import {Tally} from './tally.js';
 
 const MS_PER_MINUTE = 60_000;
-/** The parts of the run before the hostile clients start; code is compiled in the first. */
+/** The share of the run before the hostile clients start. Code is compiled in the first part. */
 const WARM_UP = 0.1;
 const QUIET = 0.25;
 const WATCH_MS = 250;
-/** Clients that connect at the same time: each may start a process. */
+/** Clients that connect concurrently: each may start a process. */
 const START_AT_ONCE = 8;
 const GOAL = 10;
 
@@ -46,7 +46,10 @@ function startHostile(setup: Setup): () => Promise<Counters> {
 	};
 }
 
-/** Waits for a phase to pass, watches the gateway meanwhile, and prints the figures. A phase without any response would show nothing. */
+/**
+ * Waits for the end of a phase, samples the gateway meanwhile, and prints the figures. A phase without
+ * responses fails.
+ */
 async function pass(ms: number, gateway: Gateway, tally: Tally): Promise<void> {
 	const until = performance.now() + ms;
 	const isOver = (): boolean => performance.now() > until && (tally.phase.right > 0 || tally.failed > 0);
@@ -66,7 +69,7 @@ async function startAll(clients: readonly HonestClient[]): Promise<void> {
 	await Promise.all(Array.from({length: START_AT_ONCE}, startSome));
 }
 
-/** Runs both phases with all clients. Resolves to what the hostile ones did. */
+/** Runs both phases with all clients. Resolves to the counters of the hostile ones. */
 async function runPhases(options: Options, gateway: Gateway, tally: Tally): Promise<Counters> {
 	const {clients: count, seed, patienceMs, hostile: kinds} = options;
 	const base = await gateway.address();
@@ -112,7 +115,7 @@ async function soak(options: Options): Promise<{readonly tally: Tally; readonly 
 	await writeFile(file, JSON.stringify(configOf(folder, options.seed, upstream.port)));
 	const command = [process.execPath, options.program, 'gateway', '--config', file, '--log-level', 'error'];
 	const gateway = new Gateway(command, folder);
-	// An interrupted run leaves nothing behind.
+	// An interrupted run kills its processes.
 	process.once('exit', () => [gateway.child, upstream.child].map(child => child.kill()));
 	try {
 		const counters = await runPhases(options, gateway, tally);

@@ -2,7 +2,7 @@ import {randomInt} from 'node:crypto';
 import {parseArgs} from 'node:util';
 import {bridgeProgram} from '../../bench/paths.js';
 
-/** The kinds of hostile clients, and how many of twenty are of each. */
+/** The kinds of hostile clients, with their share of twenty. */
 export const HOSTILE_KINDS = {
 	flood: 4,
 	'never-read': 3,
@@ -21,9 +21,9 @@ export type Options = {
 	readonly clients: number;
 	readonly hostile: readonly HostileKind[];
 	readonly seed: number;
-	/** The most resident memory that the gateway may reach. */
+	/** The maximum resident memory of the gateway. */
 	readonly rssMiB: number;
-	/** A request without a response after this time is lost. */
+	/** A request without a response counts as lost after this time. */
 	readonly patienceMs: number;
 	/** A JavaScript file that is started as `node FILE gateway --config …`. */
 	readonly program: string;

@@ -28,7 +28,7 @@ type Request = {
 	readonly params?: {readonly protocolVersion?: string};
 };
 
-/** The response of a server with resources to a message that concerns them. */
+/** The response of the server with resources to a message about them. */
 function trapFor(line: string): string | undefined {
 	const {id, method = '', params} = JSON.parse(line) as Request;
 	const serverInfo = {name: 'trap', version: '1'};

@@ -10,14 +10,14 @@ export const HOSTILE_TOKEN = 'token-of-the-hostile-clients';
 export const TRANSPORTS = ['http', 'sse', 'ws', 'modern'] as const;
 export type Transport = (typeof TRANSPORTS)[number];
 
-/** Upstreams that honest clients use, and how many of 45 use each; `hub` is all of them as one, at /mcp. */
+/** The upstreams of honest clients, with their share of 45. `hub` is all of them at /mcp. */
 const SHARES = {remote: 15, shared: 13, own: 5, 'dies-shared': 6, 'dies-own': 2, hub: 4} as const;
 export type ServiceName = keyof typeof SHARES;
 
 const SLOTS = Object.entries(SHARES).flatMap(([name, count]) =>
 	Array<ServiceName>(count).fill(name as ServiceName),
 );
-/** Has no factor in common with the number of slots, so that few clients use many upstreams. */
+/** Coprime to the number of slots, so that few clients use many upstreams. */
 const STRIDE = 7;
 
 /** The transport and the upstream of an honest client. */

@@ -17,7 +17,7 @@ export class SseConnection implements Connection {
 		this.#pending = new Pending(address);
 	}
 
-	/** Opens the stream. Resolves when the path for messages has come. */
+	/** Opens the stream. Resolves when the endpoint event has arrived. */
 	async open(): Promise<void> {
 		const {base, path, token} = this.#address;
 		const {statusCode, body} = await request(new URL(`${path}/sse`, base), {

@@ -5,14 +5,14 @@ const MAX_KEPT = 20;
 const percentile = (sorted: readonly number[], part: number): number =>
 	sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 
-/** What honest clients got in one phase of the run. */
+/** The results of honest clients in one phase of the run. */
 export class Phase {
 	readonly name: string;
 	right = 0;
 	rssMiB = 0;
 	/** Errors of upstreams that exited, by code. */
 	readonly errors = new Map<number, number>();
-	/** Times of right responses of upstreams that do not exit, in milliseconds. */
+	/** Times of correct responses of upstreams that do not exit, in ms. */
 	readonly #times: number[] = [];
 
 	constructor(name: string) {
@@ -27,7 +27,7 @@ export class Phase {
 		}
 	}
 
-	/** The times below which half and 99 % of all are. */
+	/** The median and the 99th percentile of the times. */
 	times(): {readonly p50: number; readonly p99: number} {
 		const sorted = this.#times.toSorted((one, other) => one - other);
 		return {p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99)};
@@ -48,7 +48,7 @@ export class Tally {
 	readonly phases: Phase[] = [];
 	readonly failures: string[] = [];
 	failed = 0;
-	/** The most resident memory of the gateway. */
+	/** The peak resident memory of the gateway. */
 	peakMiB = 0;
 
 	get phase(): Phase {
@@ -61,7 +61,7 @@ export class Tally {
 		return phase;
 	}
 
-	/** Counts a failure. Only the first ones are kept as text. */
+	/** Counts a failure. Only the texts of the first ones are stored. */
 	fail(text: string): void {
 		this.failed++;
 		if (this.failures.length < MAX_KEPT) this.failures.push(`[${this.phase.name}] ${text}`);

@@ -2,13 +2,13 @@ import {createConnection, type Socket} from 'node:net';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {HOSTILE_TOKEN} from '../services.js';
 
-/** What each hostile client is given. */
+/** The context of a hostile client. */
 export type Ground = {
 	readonly host: string;
 	readonly port: number;
-	/** From 0, among the clients of its kind. The last of some kinds has no credentials. */
+	/** The index among the clients of its kind. The last client of some kinds has no credentials. */
 	readonly number: number;
-	/** A number from 0 to 1, repeatable. */
+	/** Returns a reproducible number from 0 to 1. */
 	readonly random: () => number;
 	readonly count: (what: string, by?: number) => void;
 	readonly isOver: () => boolean;
@@ -22,7 +22,7 @@ const MAX_KEPT = 65_536;
 
 export const pause = (ms = PAUSE_MS): Promise<void> => sleep(ms);
 
-/** A connection to the gateway. It resolves also when the connection is refused: writes to it then fail silently. */
+/** Connects to the gateway. Also resolves if the connection is refused: writes to it then fail silently. */
 export function connect({host, port, count}: Ground): Promise<Socket> {
 	return new Promise(resolve => {
 		const socket = createConnection(port, host);
@@ -31,11 +31,11 @@ export function connect({host, port, count}: Ground): Promise<Socket> {
 	});
 }
 
-/** Writes, and resolves when all is with the system or the connection is closed. */
+/** Resolves when the system has accepted all bytes or the connection is closed. */
 export const write = (socket: Socket, bytes: string | Uint8Array): Promise<void> =>
 	new Promise(resolve => void socket.write(bytes, () => resolve()));
 
-/** The bytes of a POST, with the hostile token unless there is another one. */
+/** The bytes of a POST, by default with the hostile token. */
 export function postBytes(
 	path: string,
 	body: string,
@@ -63,7 +63,7 @@ export const initialize = (more: object = {}): string =>
 		clientInfo: {name: 'hostile', version: '1'},
 	});
 
-/** What came first over a connection: a response that is short. Resolves to nothing when it closes before. */
+/** The first bytes of a connection: a short response, or nothing if it closes before. */
 export function firstBytes(socket: Socket): Promise<string> {
 	return new Promise(resolve => {
 		let text = '';
@@ -79,10 +79,13 @@ export function firstBytes(socket: Socket): Promise<string> {
 	});
 }
 
-/** A response that takes longer is not waited for. */
+/** Limit of the wait for a response. */
 const DEADLINE_MS = 30_000;
 
-/** Sends a request over a separate connection. Resolves to the HTTP status; the rest of the response is read and dropped. */
+/**
+ * Sends a request over a separate connection. Resolves to the HTTP status, and discards the rest of the
+ * response.
+ */
 export async function exchange(ground: Ground, bytes: string): Promise<string | undefined> {
 	const socket = await connect(ground);
 	const deadline = setTimeout(() => {
@@ -92,7 +95,7 @@ export async function exchange(ground: Ground, bytes: string): Promise<string | 
 	socket.write(bytes);
 	const status = /^HTTP\/1\.1 (\d+)/.exec(await firstBytes(socket))?.[1];
 	clearTimeout(deadline);
-	// A response that is not read would make this client one that never reads.
+	// An unread response would turn this client into one that never reads.
 	socket.resume();
 	return status;
 }
@@ -117,7 +120,7 @@ export async function keepSending(
 	}
 }
 
-/** Begins a session, and resolves to the header that names it; nothing where it is rejected. */
+/** Opens a session. Resolves to its header, or to undefined if the gateway rejects it. */
 export async function openSession(ground: Ground, path: string): Promise<string | undefined> {
 	const socket = await connect(ground);
 	socket.write(postBytes(path, initialize()));

@@ -13,7 +13,7 @@ export type Setup = {
 	readonly seed: number;
 	readonly kinds: readonly HostileKind[];
 };
-/** How often what happened, by kind. */
+/** The number of events, by kind and event. */
 export type Counters = {readonly [kind: string]: {readonly [what: string]: number}};
 
 const ATTACKS: {readonly [kind in HostileKind]: Attack} = {

@@ -21,7 +21,7 @@ const PROGRAMS = [
 const RUN_MS = 200;
 const READ_MS = 500;
 
-/** Calls of one client that are pending at most: more than the hub runs at the same time. */
+/** Maximum number of pending calls of a client: more than the hub runs concurrently. */
 const PENDING = 8;
 
 /** Sends calls to the hub in one session. */
@@ -33,7 +33,7 @@ async function callHub(ground: Ground, paceMs: number, callOf: (id: number) => s
 		if (header !== undefined) ground.count('requests');
 		const bytes = postBytes('/mcp', callOf(id), [header ?? '', 'Connection: close']);
 		const status = header && (await exchange(ground, bytes));
-		// The session was rejected or has ended. Only one of the calls begins another.
+		// The session was rejected or has ended. Only one of the calls opens another.
 		if ((header === undefined || status === '404') && session === used) session = openSession(ground, '/mcp');
 	});
 }
@@ -44,7 +44,7 @@ export const run: Attack = ground =>
 		return rpc(id, 'tools/call', {name: 'run', arguments: {command}});
 	});
 
-/** Reads of resources whose addresses are matched with the templates of all upstreams. */
+/** Reads resources whose URIs are matched against the templates of all upstreams. */
 export const template: Attack = ground =>
 	callHub(ground, READ_MS, id => {
 		const uri = `file:///${'abcdefgh/'.repeat(id % 100)}${ground.number}`;

@@ -23,7 +23,7 @@ const STORM_MS = 50;
 const MAX_DELAY_MS = 8;
 const GIANT = 'x'.repeat(16 * 2 ** 20);
 const GIANT_MS = 1000;
-/** Giant requests of one client that are pending at most. */
+/** Maximum number of pending giant requests of a client. */
 const GIANTS = 4;
 
 /** Bursts of pipelined requests, each in its own session; one client without credentials. */
@@ -55,10 +55,10 @@ export const neverRead: Attack = async ground => {
 	const unread = new Set<Socket>();
 	let session: string | undefined;
 	for (let id = 0; !isOver(); await pause(UNREAD_MS)) {
-		// A paused socket notices that it was closed only when it is written to. Empty lines between requests are valid HTTP.
+		// A paused socket detects its close only on a write. Empty lines between requests are valid HTTP.
 		for (const socket of unread) socket.write('\r\n');
 		if (unread.size >= UNREAD) continue;
-		// Other hostile clients of the principal cause the eviction of sessions that are not used.
+		// Other hostile clients of the principal cause the eviction of unused sessions.
 		if (id++ % PER_SESSION === 0) session = undefined;
 		session ??= await openSession(ground, path);
 		if (session === undefined) continue;
@@ -73,7 +73,7 @@ export const neverRead: Attack = async ground => {
 	}
 };
 
-/** Sessions with a process each, whose client is gone before the response. */
+/** Opens sessions with a process each, and disconnects before the response. */
 export const reconnect: Attack = async ground => {
 	const {random, count, isOver} = ground;
 	while (!isOver()) {
