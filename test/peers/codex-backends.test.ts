@@ -62,7 +62,7 @@ for (const kind of codexKinds) {
 			const {threadId} = await client.codex(replyWith('ONE'));
 			const made = client.make('codex-reply', {threadId, prompt: replyAndHold('BEGUN')}, {progressToken: 1});
 			await client.message(
-				({method, params}) => method === 'notifications/progress' && /Says/.test(JSON.stringify(params)),
+				({method, params}) => method === 'notifications/progress' && /Writing/.test(JSON.stringify(params)),
 			);
 			client.cancel(made);
 			t.like(await made.answer, {status: 'interrupted', partial: 'BEGUN'});

@@ -40,7 +40,7 @@ test.serial(
 		for (const part of [
 			'/result/serverInfo/version\n    - "2.0.0"\n    + "1.0.0"\n',
 			'/result/tools/echo/description\n    - "Echoes back the input string"\n    + "Echoes back the input"\n',
-			'/result/tools/get-sum  is gone\n',
+			'/result/tools/get-sum  is missing\n',
 			'/error  is new\n    + {"code":-32603,"message":"Unknown tool: get-sum"}\n',
 		])
 			t.true(text.includes(part), part);
