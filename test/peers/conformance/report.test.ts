@@ -9,7 +9,7 @@ test('counts a scenario that passes directly and fails through bridge as a loss'
 	t.deepEqual(lossesOf(comparison), [{scenario: 'tools', failures: failed.failures}]);
 	t.regex(
 		report([comparison]),
-		/x {2}of 1 scenarios 0, directly 1; checks 1, directly 2 {2}1 LOST\n\ntools\n\ttools-list: There are none\.\n\tin: x\n/,
+		/x {2}of 1 scenarios 0, directly 1; checks 1, directly 2 {2}1 LOST\n\ntools\n\ttools-list: no tools\n\tin: x\n/,
 	);
 });
 
