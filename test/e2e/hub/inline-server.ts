@@ -24,8 +24,8 @@ ${stdinMessages}.on('data', ({id, method, params, error}) => {
 `;
 
 /**
- * An MCP server with one tool, `act`, and no resources. The script overrides `methods`, which return a result or undefined
- * for no response, and `hooks`. It can call `send` with any message.
+ * An MCP server with one tool, `act`, and no resources. The script overrides `methods`, which return a result,
+ * or undefined for no response, and `hooks`. It can call `send` with any message.
  */
 export const inlineServer = (script: string): GatewayConfig => ({
 	command: process.execPath,

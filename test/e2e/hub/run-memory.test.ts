@@ -6,7 +6,7 @@ import {peakMiB} from '../../helpers/program.js';
 import {inlineServer} from './inline-server.js';
 import {textIn} from './support.js';
 
-/** An MCP server whose tools return 1 MiB as text, list, objects or image, 13 MiB of text, or their argument. */
+/** An MCP server whose tools return about 1 MiB (`image`: 4 MiB, `long`: 13 MiB) or their argument. */
 const large = inlineServer(`
 const names = ['text', 'list', 'objects', 'echo', 'image', 'long'];
 const properties = {value: {}};
@@ -26,8 +26,8 @@ methods['tools/call'] = ({name, arguments: args}) =>
 `);
 
 /**
- * The memory limit of a run, 128 MiB, plus garbage that V8 has not collected yet: up to 32 MiB of young generation in
- * Node 20 and 96 MiB in later versions.
+ * The memory limit of a run, 128 MiB, plus garbage that V8 has not collected yet: up to 32 MiB of young
+ * generation in Node 20 and 96 MiB in later versions.
  */
 const MAX_GROWTH_MIB = 128 + (Number.parseInt(process.versions.node, 10) < 22 ? 32 : 96);
 /** Higher, since V8 keeps the hidden classes of objects with different keys longer in Node 22 and later. */

@@ -27,7 +27,7 @@ export type MailPlace = Place & {
 const TEAM = 'default';
 let count = 0;
 
-/** Creates a `MailPlace`. `toml` contains keys of the plugin table. Mail is polled every 100 ms by default. */
+/** Creates a `MailPlace`. `toml` has keys of the plugin table. Mail is polled every 100 ms by default. */
 export async function mailPlace(t: ExecutionContext, kind: FakeKind, toml = ''): Promise<MailPlace> {
 	const at = await place(t, kind);
 	const claude = join(at.base, '.claude');

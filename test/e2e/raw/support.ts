@@ -86,8 +86,8 @@ export class Raw {
 	}
 
 	/**
-	 * Waits until the connection from `client` is closed and returns its lines on stdout. The port is part of the key,
-	 * since a client address can be reused for connections to different ports.
+	 * Waits until the connection from `client` is closed and returns its lines on stdout. The port is part of the
+	 * key, since a client address can be reused for connections to different ports.
 	 */
 	async connection(client: string, port = this.port): Promise<Line[]> {
 		const {ConnID} = await this.line(

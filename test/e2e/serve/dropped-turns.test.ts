@@ -5,7 +5,7 @@ import {objectOf} from '../../../lib/util/json.js';
 import {fakeKinds} from '../../helpers/fake-codex.js';
 import {argumentsIn, place, startServe} from './support.js';
 
-/* Codex drops calls that it cannot parse without a response. bridge repairs or rejects them, so that no session hangs. */
+/* Codex ignores calls that it cannot parse. bridge repairs or rejects them, so that no session hangs. */
 
 const nested = (levels: number): unknown => {
 	let value: unknown = 1;
