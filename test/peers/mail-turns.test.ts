@@ -41,7 +41,9 @@ async function crew(t: ExecutionContext, kind: CodexKind, settings: NodeJS.Proce
 			existsSync(team.inboxOf(agent)) ? JSON.parse(readFileSync(team.inboxOf(agent), 'utf8')) : [],
 		deliveries: () => {
 			// A turn with tool calls sends the same prompt again.
-			const prompts = at.model.prompts().filter(prompt => /^\d+ messages? ha(?:s|ve) arrived for/m.test(prompt));
+			const prompts = at.model
+				.prompts()
+				.filter(prompt => /^\d+ messages? ha(?:s|ve) arrived for/m.test(prompt));
 			return [...new Set(prompts)].map(parseMailPrompt);
 		},
 	};
