@@ -27,7 +27,7 @@ const ENTRIES = [
 	join('bin', 'demo-server.ts'),
 	join('lib', 'index.ts'),
 	join('lib', 'run', 'python', 'worker.ts'),
-	join('lib', 'store', 'log-worker.ts'),
+	join('lib', 'traffic-log', 'log-worker.ts'),
 	join('lib', 'view', 'index-worker.ts'),
 ];
 /** As deep as dist/bin and dist/lib: relative URLs of lib/run-time-files.ts are right in a chunk, too. */
