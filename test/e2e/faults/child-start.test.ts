@@ -165,7 +165,7 @@ test.serial('names variables that --clean-env withheld from a server that exits 
 	const {code, message} = errorOf(await running.request(1, 'initialize', opening));
 	t.is(code, -31004);
 	t.regex(message, /did not pass these environment variables to it: GITHUB_TOKEN, .*, A0, /);
-	t.regex(message, /, 27 more\. Pass one with --env NAME, or all by leaving out --clean-env\./);
+	t.regex(message, /, 27 more\. Pass one with --env NAME, or all by removing --clean-env\./);
 	t.regex(message, /The end of its stderr: GITHUB_TOKEN is required$/m);
 	t.notRegex(message, /canary|BRIDGE_TOKEN|SET|odd name|PATH/);
 	t.is(await running.end(), 1);
