@@ -50,8 +50,8 @@ test('logs a late failure of a local pack and keeps running', async t => {
 	t.deepEqual(
 		logged(hub.running, 'run.pack.uncaught').map(({level, msg}) => [level, msg]),
 		[
-			[50, 'A local pack failed, and nobody waited for it: too late'],
-			[50, 'A local pack failed, and nobody waited for it: unhandled'],
+			[50, 'A local pack failed in the background: too late'],
+			[50, 'A local pack failed in the background: unhandled'],
 		],
 	);
 	t.is(await value('wix.search(query="x")'), '{"hits":["wix: x"]}');
