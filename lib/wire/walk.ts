@@ -52,7 +52,7 @@ let wasmModule: object | undefined;
 /** Walks over one JSON text at a time, in WebAssembly: see walk/message.as.ts. */
 export class Walk {
 	readonly #exports: WasmExports;
-	/** The text and any bytes that earlier texts left behind it. */
+	/** The text, followed by leftover bytes of earlier, longer texts. */
 	#text: Buffer = Buffer.alloc(0);
 	#results = new Int32Array(0);
 

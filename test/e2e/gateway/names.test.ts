@@ -82,6 +82,6 @@ for (const name of ['../etc', 'Files', 'a b', 'a/b', '-a', '_a', 'é', '', 'a'.r
 		const config = JSON.stringify({listen: '127.0.0.1:0', servers: {[name]: {command: 'true'}}});
 		const {code, stderr, stdout} = await runBridge(['gateway', '--config', await configFile(t, config)]);
 		t.is(code, 2);
-		t.regex(stderr, /The name of a server/);
+		t.regex(stderr, /Invalid server name/);
 		t.deepEqual(stdout, []);
 	});
