@@ -61,7 +61,8 @@ test.serial('limits memory and output of programs without disturbing concurrent 
 	const bombs = Array.from({length: 6}, () => run(hub, 'x = []\nwhile True: x.append("x" * 1_000_000)'));
 	const floods = Array.from({length: 3}, () => run(hub, 'while True: print("flood" * 200)'));
 	t.is(await run(hub, 'wix.search(query="beside")'), '{"hits":["wix: beside"]}');
-	for (const text of await Promise.all(bombs)) t.regex(text, /MemoryError: The program exceeds the memory limit/);
+	for (const text of await Promise.all(bombs))
+		t.regex(text, /MemoryError: The program exceeds the memory limit/);
 	for (const text of await Promise.all(floods))
 		t.regex(text, /OutputLimit: The program printed more than 1048576 bytes/);
 	t.is(await run(hub, 'sorted([2, 1])'), '[1,2]');

@@ -88,7 +88,7 @@ test('bridge mail shows inboxes and their messages without changing them', async
 	t.is(readFileSync(team.inboxOf('dev-1'), 'utf8'), before);
 	const unknown = await run('--identity', 'stranger');
 	t.is(unknown.code, 2);
-	t.regex(unknown.stderr, /There is no inbox of stranger\. There are team-lead, dev-1, dev-2, ghost\./);
+	t.regex(unknown.stderr, /stranger has no inbox\. Existing inboxes: team-lead, dev-1, dev-2, ghost\./);
 	t.is((await run('--team', 'none')).code, 2);
 	writeFileSync(team.inboxOf('dev-2'), '[');
 	const truncated = await run('--team', 'crew');

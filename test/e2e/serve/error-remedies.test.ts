@@ -74,7 +74,7 @@ test('bridge summary explains why a session that was closed while idle has none 
 	await client.close(codexId);
 	const {code, stderr} = await runBridge(['summary', codexId], '', {cwd: at.repo, env: at.env});
 	t.is(code, 1);
-	t.regex(stderr, /has no summary\. None is written for a session that codex_close ends while it is idle/);
+	t.regex(stderr, /has no summary\. No summary is written if codex_close ends an idle session/);
 	t.is((await client.codex({prompt: 'say:2', codex_id: codexId})).structured.content, '2');
 });
 

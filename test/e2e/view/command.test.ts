@@ -199,9 +199,9 @@ test('the gateway serves the page at / behind its token, with live traffic while
 
 test('reports one error with a remedy for input that cannot be shown [U-P1-18]', async t => {
 	for (const [args, expected] of [
-		[[], /There is no log to show/],
+		[[], /bridge view needs a log/],
 		[['/no/such/log'], /cannot be read/],
-		[[tempFolder(t)], /There is no file in/],
+		[[tempFolder(t)], /There is no log file in/],
 		[['/dev/stdin'], /read once/],
 		[['x', '--live', 'http://127.0.0.1:1/'], /Logs and --live exclude each other\. Use one of them\./],
 		[['x', '--conn', 'y'], /--conn is not valid for bridge view/],
