@@ -202,7 +202,7 @@ test('reports one error with a remedy for input that cannot be shown [U-P1-18]',
 		[[], /bridge view needs a log/],
 		[['/no/such/log'], /cannot be read/],
 		[[tempFolder(t)], /There is no log file in/],
-		[['/dev/stdin'], /read once/],
+		[['/dev/stdin'], /read only once/],
 		[['x', '--live', 'http://127.0.0.1:1/'], /Logs and --live exclude each other\. Use one of them\./],
 		[['x', '--conn', 'y'], /--conn is not valid for bridge view/],
 	] as const) {
