@@ -38,7 +38,7 @@ export type Config = {
 	readonly runTimeoutMs: number;
 	readonly limits: ConfigLimits;
 	readonly packs: string | undefined;
-	/** The required content of the packs; undefined if the file needs no trust. */
+	/** The trusted content of the packs folder; undefined if the file needs no trust. */
 	readonly trustedPacks?: TrustedPacks;
 	readonly secret: string | undefined;
 	readonly advertise: URL | undefined;

@@ -6,9 +6,7 @@ import {describeForeignWriters} from '../files/secure-file.js';
 const MAX_FILES = 1000;
 const MAX_WARNINGS = 5;
 
-/**
- * Warns about files that run code as this user and that others can write: the configuration and its packs.
- */
+/** Returns warnings about a configuration and packs that other users can write. Both run code as this user. */
 export async function writableFileWarnings(
 	file: string,
 	writers: string | undefined,

@@ -8,8 +8,8 @@ type SocketEnds = {
 export const stripIpv4Mapping = (address = ''): string => address.replace(/^::ffff:(?=\d)/, '');
 
 /**
- * Detects connections that return to a port that they came in by. A rule whose target is this machine under
- * another name would connect to itself until the connections are exhausted.
+ * Detects forwarding loops. A rule whose target is this machine under another name would connect to itself until
+ * no sockets are left.
  */
 export class LoopDetector {
 	/**

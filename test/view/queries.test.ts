@@ -10,7 +10,7 @@ const log = [eventLine('open'), messageLine({id: 1, method: 'a'}, {line: 1})];
 /** Values that are neither a count nor a position. */
 const hostile = ['-1', 'NaN', '1.5', '1e3', '99999999999999999999', 'Infinity', '', '%00', '0x10', '1&row=2'];
 
-test('rejects invalid numbers in queries of the page, and keeps running [SEC-D22]', async t => {
+test('rejects invalid numbers in query parameters, and keeps running [SEC-D22]', async t => {
 	const view = await startView(t, logFile(t, `${log.join('\n')}\n`));
 	await view.found('', log.length);
 	const paths = ['line', 'place', 'export'].map(name => `/view/${name}?row=`);

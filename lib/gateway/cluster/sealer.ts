@@ -11,7 +11,7 @@ const SEPARATOR = ',';
 export const MAX_SECRETS = 4;
 /** Random bytes are requested in blocks, since each system call takes as long as a seal. */
 const RANDOM_POOL_BYTES = 341 * NONCE_BYTES;
-/** Longer texts were not sealed by bridge, and would not fit into a header. */
+/** The maximum length of a sealed text, which is sent in an HTTP header. Longer texts are rejected. */
 export const MAX_SEALED_LENGTH = 4096;
 
 /**
@@ -75,7 +75,7 @@ export class MultiSecretSealer {
 
 let randomPool = Buffer.alloc(0);
 
-/** Returns random bytes that were not used in any other seal. */
+/** Returns a random nonce. A nonce is never reused with the same key. */
 function newNonce(): Buffer {
 	if (randomPool.length < NONCE_BYTES) randomPool = randomBytes(RANDOM_POOL_BYTES);
 	const nonce = randomPool.subarray(0, NONCE_BYTES);

@@ -36,7 +36,7 @@ export class MergedLayers {
 export const formatSource = ({source, key}: LayerValue): string =>
 	source === key ? source : `${source} ${key}`;
 
-/** The layers of flags and variables, which come first in this order. All later layers are files. */
+/** The number of layers that are not files: the flags, then the variables. */
 const NON_FILE_LAYERS = 2;
 
 /**

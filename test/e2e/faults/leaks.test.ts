@@ -31,7 +31,7 @@ async function startAndEnd(isKilled: boolean): Promise<void> {
 	await cat.exited;
 }
 
-test.serial('500 children that exit or are killed leave no open file and no zombie [E14]', async t => {
+test.serial('500 children that exit or are killed leave no open files or zombies [E14]', async t => {
 	t.timeout(300_000);
 	const startTen = (): Promise<unknown> =>
 		Promise.all(Array.from({length: 10}, (_, at) => startAndEnd(at % 2 === 0)));
