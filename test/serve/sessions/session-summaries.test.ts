@@ -91,7 +91,7 @@ test('rejects symbolic links, pipes and oversized files, and changes nothing out
 	await summaries.write('link', THREAD, 'own');
 	t.is(await summaries.read('link', THREAD), 'own');
 	execFileSync('mkfifo', [pathFor('pipe')]);
-	await t.throwsAsync(summaries.read('pipe', THREAD), {message: /it is no file/});
+	await t.throwsAsync(summaries.read('pipe', THREAD), {message: /it is not a regular file/});
 	writeFileSync(pathFor('huge'), Buffer.alloc(2 ** 20 + 1));
 	await t.throwsAsync(summaries.read('huge', THREAD), {message: /longer than/});
 	writeFileSync(pathFor('binary'), Buffer.from([0x61, 0xff, 0x62]));
