@@ -2,7 +2,7 @@
 const slow: {readonly [folder: string]: readonly string[]} = {
 	checks: ['build'],
 	docs: ['pages'],
-	e2e: ['byte-exact'],
+	e2e: ['byte-exact', 'optimizations'],
 	'e2e/cli': [
 		'completion',
 		'log-files',
