@@ -22,7 +22,7 @@ test.serial(
 			const found = findings.find(({about}) => about === 'Processes');
 			t.is(found?.state, 'warning');
 			t.true(found?.text.includes(`${orphan.pid}`));
-			t.regex(found?.remedy ?? '', /End them with kill /);
+			t.regex(found?.remedy ?? '', /Stop them with: kill /);
 			return;
 		}
 		t.fail('another bridge killed the orphan in each attempt');

@@ -82,6 +82,6 @@ test('rejects a found configuration of another user, and warns of a named one [S
 	t.is(code, 0, stderr);
 	t.regex(
 		stderr,
-		/bridge\.yaml: it belongs to another user \(uid 65534\), so that other users can run programs as you/,
+		/bridge\.yaml: it belongs to another user \(uid 65534\), so other users can run programs as you/,
 	);
 });
