@@ -34,7 +34,6 @@ type ClientSessionsOptions = {
 		/** The session quota of one principal; 0 or undefined for none. */
 		readonly clientSessions?: number | undefined;
 	};
-	readonly onCount?: (count: number) => void;
 };
 
 /** Bounds of the interval of the idle-session sweep. */
@@ -82,7 +81,6 @@ export class ClientSessions {
 		const session: ClientSession = {...parts, lastUsedAt: performance.now()};
 		this.#byId.set(session.id, session);
 		this.#count(session, 1);
-		this.#options.onCount?.(this.#byId.size);
 		try {
 			session.conversation.start(endpoint, startConversation);
 		} catch (error) {
@@ -139,7 +137,6 @@ export class ClientSessions {
 	async end(session: ClientSession): Promise<number | undefined> {
 		if (!this.#byId.delete(session.id)) return;
 		this.#count(session, -1);
-		this.#options.onCount?.(this.#byId.size);
 		try {
 			const status = await session.conversation.end();
 			await session.client.close();
